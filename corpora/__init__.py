@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.reading.text_pairs import TextPairs as TextPairs
     from embeddings.corpora.reading.text_vectors import VectorFormat as VectorFormat
     from embeddings.corpora.reading.text_vectors import text_vectors as text_vectors
+    from embeddings.corpora.reading.word_contexts import ContextFormat as ContextFormat
     from embeddings.corpora.vocabulary import Vocabulary as Vocabulary
 
 if not TYPE_CHECKING:  # so that type checkers report unknown names
@@ -25,5 +26,6 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "corpora.reading.labelled_texts": "LabelFormat",
         "corpora.reading.text_pairs": "PairColumns PairFormat TextPairs",
         "corpora.reading.text_vectors": "VectorFormat text_vectors",
+        "corpora.reading.word_contexts": "ContextFormat",
         "corpora.vocabulary": "Vocabulary",
     })  # fmt: skip

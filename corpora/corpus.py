@@ -22,6 +22,7 @@ from embeddings.corpora.reading.sources import Source, resolve_source, total_siz
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_pairs import PairFormat, write_pairs
 from embeddings.corpora.reading.text_vectors import VectorFormat, split_weights, write_text_vectors
+from embeddings.corpora.reading.word_contexts import ContextFormat, write_contexts
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter, script_advice
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer
@@ -102,7 +103,8 @@ class Corpus:
             its words too.
         labels: how labels of texts are written, for classifiers. Each line of plain text, row of a table and string of
             an iterable is then a document, and labels are not words of it.
-        pairs: where pairs of texts are, for trainers that learn from them; see `TextPairs`.
+        pairs: where pairs of texts are, or words with their contexts, for trainers that learn from them; see
+            `TextPairs` and `ContextFormat`.
         vectors: where vectors of texts are, for trainers that learn from them.
 
     Raises:
@@ -137,7 +139,7 @@ class Corpus:
         joiner: str = "_",
         phrase_mode: PhraseMode = "replace",
         labels: LabelFormat | None = None,
-        pairs: PairFormat | None = None,
+        pairs: PairFormat | ContextFormat | None = None,
         vectors: VectorFormat | None = None,
     ) -> None:
         if not sources:
@@ -160,7 +162,11 @@ class Corpus:
         self.labels = check_format("labels", labels, LabelFormat, self, ["tag_column"])
         if self.labels is not None and self.text_column is not None:
             self.labels = replace(self.labels, text_column=self.text_column)
-        self.pairs = check_format("pairs", pairs, PairFormat, self)
+        pair_format: type[PairFormat | ContextFormat] = PairFormat
+        others = ["labels", "tag_column", "rows", "deduplicate"]
+        if isinstance(pairs, ContextFormat):
+            pair_format, others = ContextFormat, [*others, "text_column"]
+        self.pairs = check_format("pairs", pairs, pair_format, self, others)
         self.vectors = check_format("vectors", vectors, VectorFormat, self)
         kinds = {"labelled texts": labels, "pairs of texts": pairs, "texts with vectors": vectors}
         kind = next((kind for kind, one in kinds.items() if one is not None), None)
@@ -281,6 +287,8 @@ class Corpus:
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
         """Encode all sources; returns the fields of the description that reading determines."""
+        if isinstance(self.pairs, ContextFormat):
+            return write_contexts(encoder, self.pairs, self)
         if self.pairs is not None:
             return write_pairs(encoder, self.pairs, self)
         if self.vectors is not None:

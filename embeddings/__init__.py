@@ -6,8 +6,8 @@
     model.vectors.most_similar("king")
     model.save("vectors")
 
-Names are imported on first use. The class of each installed trainer is an attribute too. Other names are in
-`em.analysis`, `em.corpora`, `em.sklearn` and `em.training`.
+Names are imported on first use. The class of each installed trainer is an attribute too, unless `em.training` has it.
+Other names are in `em.analysis`, `em.corpora`, `em.sklearn` and `em.training`.
 """
 
 from importlib import import_module
@@ -94,7 +94,9 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
     def __getattr__(name: str) -> Any:
         if name in NAMESPACES:
             return import_module(f"{__name__}.{name}")
-        if name not in MODULES and name[:1].isupper():  # may be the class of an installed trainer
+        if (
+            name not in MODULES and name[:1].isupper() and place_of(name) is None
+        ):  # may be the class of an installed trainer
             from embeddings import registry
 
             for trainer, entries in registry.find_all("trainer").items():
@@ -118,4 +120,4 @@ def __dir__() -> list[str]:
     from embeddings import registry
 
     classes = [entry.attr for entries in registry.find_all("trainer").values() for entry in entries]
-    return sorted([*MODULES, *NAMESPACES, *classes])
+    return sorted([*MODULES, *NAMESPACES, *(name for name in classes if place_of(name) is None)])

@@ -393,14 +393,14 @@ def clean_texts(cells: list[Any], column: str, file: str, start: int, decoder: U
     return texts
 
 
-def parse_ratings(cells: list[Any], column: str, file: str, start: int) -> NDArray[np.float64]:
-    """Return ratings (rows,) as numbers."""
+def parse_ratings(cells: list[Any], column: str, file: str, start: int, name: str = "rating") -> NDArray[np.float64]:
+    """Return ratings, or numbers of another name, (rows,)."""
     ratings = np.full(len(cells), np.nan)
     for place, cell in enumerate(cells):
         with suppress(TypeError, ValueError):
             ratings[place] = float(cell)
         if not math.isfinite(ratings[place]):
-            problem = f"the rating in column {column!r} must be a number, got {cell!r:.40}"
+            problem = f"the {name} in column {column!r} must be a number, got {cell!r:.40}"
             raise CorpusError(f"{file}, row {start + place + 1}: {problem}")
     return ratings
 

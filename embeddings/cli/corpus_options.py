@@ -11,6 +11,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.text_pairs import PairColumns, PairFormat
 from embeddings.corpora.reading.text_vectors import VectorFormat
+from embeddings.corpora.reading.word_contexts import ContextFormat
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
@@ -29,7 +30,8 @@ TEXT = {  # parameters of `Corpus` and the metavars of their options
     "deduplicate": None,
     "max_types": "N",
 }
-COMMON = ("tokenizer", "text_column", "phrases", "label_column", "pairs", "vector_column")  # in short help
+TABLES = ("label_column", "pairs", "vector_column", "word_column", "context_column", "weight_column")
+COMMON = ("tokenizer", "text_column", "phrases", *TABLES)  # in short help
 INPUT = ("encoding", "text_column", "tag_column", "rows", "lines")  # how the text of a model is read again
 NOT_OF_ROWS = ("tag_column", "rows", "lines", "deduplicate")  # options of text that is not in pairs or vectors
 TEXT_LINES = "--text-lines"  # the option for `lines` of commands that print a number of lines, --lines
@@ -42,6 +44,7 @@ COLUMNS = {
 }
 TITLES = {"title_column": "NAME"}
 VECTORS = {"vector_column": "NAME"}
+CONTEXTS = {**{name: f"--{name}-column NAME" for name in ("word", "context", "weight")}, "header": None}
 
 
 def options(
@@ -66,6 +69,8 @@ def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
         omit, own = ("tag_column", "lines", "max_types"), from_signature(LabelFormat, **LABELS)
     elif trainer.reads_vectors:
         omit, own = NOT_OF_ROWS, from_signature(VectorFormat, **VECTORS)
+    elif trainer.reads_contexts:
+        omit, own = (*NOT_OF_ROWS, "text_column"), from_signature(ContextFormat, **CONTEXTS)
     elif trainer.reads_pairs:
         omit, own = NOT_OF_ROWS, [*from_signature(PairFormat, **KINDS), *from_signature(PairColumns, **COLUMNS)]
         own += from_signature(PairFormat, **TITLES)
@@ -81,6 +86,9 @@ def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
     if "pairs" in options:
         pairs = PairFormat(**take_arguments(options, KINDS | COLUMNS | TITLES))
         return {**options, "pairs": pairs}
+    if "word_column" in options:
+        contexts = ContextFormat(**take_arguments(options, CONTEXTS))
+        return {**options, "pairs": contexts}
     if "vector_column" in options:
         vectors = VectorFormat(**take_arguments(options, VECTORS))
         return {**options, "vectors": vectors}

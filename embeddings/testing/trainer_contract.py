@@ -199,8 +199,9 @@ def class_and_settings(trainer: str | type[Trainer] | Trainer) -> tuple[type[Tra
 def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
     """Short sentences about one of ten things each; one of them has two interchangeable names.
 
-    A trainer that reads labels gets the number of the thing as the label. One that reads pairs gets pairs about one
-    thing, each text with any of its names; one that reads vectors gets texts whose vectors are those of their thing.
+    A trainer that reads labels gets the number of the thing as the label. One that reads pairs or contexts gets pairs
+    about one thing, each text with any of its names; one that reads vectors gets texts whose vectors are those of their
+    thing.
     """
     rng = np.random.default_rng(1)
     lines: list[Any] = []
@@ -208,7 +209,7 @@ def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
     def name(thing: int) -> str:
         return SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}"
 
-    if trainer is not None and trainer.reads_pairs:
+    if trainer is not None and (trainer.reads_pairs or trainer.reads_contexts):
         for _ in range(LINES):
             thing = int(rng.integers(10))
             names = [name(thing) for _ in range(2)]

@@ -32,7 +32,8 @@ def training_work(trainer: Trainer) -> Work | None:
     """What `compiling` has to do for a trainer with these settings; None if all is compiled, or if it cannot."""
 
     def work(process: CompileProcess | None) -> None:
-        encoded = cast(EncodedCorpus, SmallText(trainer.reads_labels, trainer.reads_pairs, trainer.reads_vectors))
+        has_tags = trainer.reads_labels or trainer.reads_contexts
+        encoded = cast(EncodedCorpus, SmallText(has_tags, trainer.reads_pairs, trainer.reads_vectors))
         data = TrainingData(with_small_tables(trainer), encoded, encoded.vocabulary, 1, 1, None)
         plan = data.trainer.plan(data)
         if process is not None:

@@ -121,6 +121,8 @@ def train_small(name: str, settings: dict[str, Any]) -> Model:
         except CorpusError:  # the objective requires negative texts
             triplets = [(*pair, negative) for pair, negative in zip(pairs, reversed(LINES), strict=False)]
             return train(name, triplets, threads=threads, **settings)
+    if trainer.reads_contexts:
+        return train(name, list(pairwise(LINES)), threads=threads, **settings)
     if trainer.reads_vectors:
         vectors = np.random.default_rng(1).standard_normal((len(LINES), SMALL["dim"]))
         return train(name, text_vectors(LINES, vectors), threads=threads, **settings)

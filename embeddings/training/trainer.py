@@ -73,8 +73,8 @@ class Trainer(Settings, Capabilities):
     vocabulary itself, and sets
 
     tokenizer, case: how text is tokenized by default.
-    reads_labels, reads_pairs, reads_vectors: whether it learns from texts with labels, from pairs of texts, or from
-        texts with vectors.
+    reads_labels, reads_pairs, reads_vectors, reads_contexts: whether it learns from texts with labels, from pairs of
+        texts, from texts with vectors, or from words with given contexts.
     precompile_settings: settings with which it uses all of its kernels, to compile them ahead of time.
     fixed_settings: settings that continued training must not change; replaces those of the base class, so include them.
     max_threads: how many threads it can use; None for any number.
@@ -96,6 +96,7 @@ class Trainer(Settings, Capabilities):
     reads_labels: ClassVar[bool] = False
     reads_pairs: ClassVar[bool] = False
     reads_vectors: ClassVar[bool] = False
+    reads_contexts: ClassVar[bool] = False
     precompile_settings: ClassVar[Mapping[str, Any]] = {}
     max_threads: ClassVar[int | None] = None
     has_parallel_kernel: ClassVar[bool] = False
@@ -108,8 +109,8 @@ class Trainer(Settings, Capabilities):
 
     @classmethod
     def reads_words_alone(cls) -> bool:
-        """Whether it learns from the words of a text, without labels, pairs or vectors."""
-        return not (cls.reads_labels or cls.reads_pairs or cls.reads_vectors)
+        """Whether it learns from the words of a text, without labels, pairs, vectors or contexts."""
+        return not (cls.reads_labels or cls.reads_pairs or cls.reads_vectors or cls.reads_contexts)
 
     @property
     def run_trainer(self) -> "Trainer":

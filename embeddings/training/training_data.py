@@ -17,6 +17,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.text_pairs import PairFormat, TextPairs
 from embeddings.corpora.reading.text_vectors import VectorFormat
+from embeddings.corpora.reading.word_contexts import ContextFormat
 from embeddings.corpora.remapping import remap, remap_to_rows
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import DeclarationError, SettingError
@@ -230,6 +231,8 @@ def new_corpus(corpus: Any, trainer: "Trainer | type[Trainer]", **settings: Any)
     """A corpus of what a trainer reads, with these settings of a `Corpus`."""
     if getattr(trainer, "reads_vectors", False):
         return Corpus(corpus, vectors=VectorFormat(), **settings)
+    if getattr(trainer, "reads_contexts", False):
+        return Corpus(corpus, pairs=ContextFormat(), **settings)
     if not getattr(trainer, "reads_pairs", False):
         return Corpus(corpus, **settings)
     if not isinstance(corpus, TextPairs):

@@ -23,9 +23,10 @@ DOCUMENTED = re.findall(
 
 
 def trainers():
-    """The names of this package's trainer classes."""
+    """The names of this package's trainer classes that are in no namespace."""
     offers = [offers[0] for offers in registry.find_all("trainer").values()]
-    return {offer.attr for offer in offers if registry.distribution_name(offer) == "embeddings-toolkit"}
+    names = {offer.attr for offer in offers if registry.distribution_name(offer) == "embeddings-toolkit"}
+    return names - public_names("embeddings.training")
 
 
 def public_names(package):
