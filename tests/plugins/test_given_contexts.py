@@ -103,7 +103,7 @@ def test_equal_weights_are_no_weights():
 
 @pytest.mark.parametrize("name", [declaration.name for declaration in WORD_OBJECTIVES.values()])
 def test_objectives_learn_words_and_contexts(name, tmp_path):
-    model = em.train("given-contexts", thing_pairs(), objective=name, dim=16, epochs=40, threads=1)
+    model = GivenContexts(objective=name, dim=16, epochs=40).train(thing_pairs(), threads=1)
     model.save(tmp_path / "model")
     model = em.load_model(tmp_path / "model")
     for word in model.vectors.words:
