@@ -10,11 +10,13 @@ Names are imported on first use. The class of each installed trainer is an attri
 Other names are in `em.analysis`, `em.corpora`, `em.sklearn` and `em.training`.
 """
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from embeddings.support.imports import lazy_package
+from embeddings.setting_names import idiom_advice
+from embeddings.support.imports import is_import, lazy_package
 
 if TYPE_CHECKING:
     from embeddings import analysis as analysis
@@ -102,11 +104,12 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
             for trainer, entries in registry.find_all("trainer").items():
                 if any(entry.attr == name for entry in entries):
                     return registry.load("trainer", trainer)
-        is_module = (
-            find_spec(f"{__name__}.{name}") is not None
-        )  # such as `registry` in `from embeddings import registry`
-        if name not in MODULES and not is_module and (place := place_of(name)):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}: use {__name__}.{place}")
+        is_module = find_spec(f"{__name__}.{name}") is not None  # such as `from embeddings import registry`
+        if name not in MODULES and not is_module:
+            place = place_of(name)
+            if advice := f": use {__name__}.{place}" if place else idiom_advice(name):
+                error = ImportError if is_import(sys._getframe(1)) else AttributeError
+                raise error(f"module {__name__!r} has no attribute {name!r}{advice}")
         return lazy_name(name)
 
 

@@ -6,8 +6,9 @@
 import math
 from collections.abc import Callable
 
-LINEAR, CONSTANT, EXPONENTIAL, INVERSE_TIME, INVERSE_SQUARE_ROOT, STEP, COSINE, SLANTED_TRIANGULAR = (
-    "linear", "constant", "exponential", "inverse-time", "inverse-square-root", "step", "cosine", "slanted-triangular",
+LINEAR, CONSTANT, EXPONENTIAL, INVERSE_TIME, INVERSE_SQUARE_ROOT, INVERSE_SIGMOID, STEP, COSINE, SLANTED_TRIANGULAR = (
+    "linear", "constant", "exponential", "inverse-time", "inverse-square-root", "inverse-sigmoid", "step", "cosine",
+    "slanted-triangular",
 )  # fmt: skip
 NONZERO_MINIMUM = (EXPONENTIAL, INVERSE_TIME, INVERSE_SQUARE_ROOT, STEP)  # schedules that never reach 0
 DEFAULT_RATIOS = {  # initial learning rate / final learning rate
@@ -16,6 +17,7 @@ DEFAULT_RATIOS = {  # initial learning rate / final learning rate
     EXPONENTIAL: 100,
     INVERSE_TIME: 10,
     INVERSE_SQUARE_ROOT: 10,
+    INVERSE_SIGMOID: 10_000,
     STEP: 16,
     COSINE: 10_000,
     SLANTED_TRIANGULAR: 32,  # as in Howard and Ruder (2018)
@@ -49,6 +51,11 @@ def inverse_square_root(x: float, first: float, last: float) -> float:
     return first / math.sqrt(1 + ((first / last) ** 2 - 1) * x)
 
 
+def inverse_sigmoid(x: float, first: float, last: float) -> float:
+    """A sigmoid of 10 (1/2 - x), scaled so that it begins and ends with the two rates."""
+    return last + (first - last) * (1 - math.tanh(5 * (x - 0.5)) / math.tanh(2.5)) / 2
+
+
 def step(x: float, first: float, last: float, stages: int = STAGES) -> float:
     """Constant in each of several equal stages; it falls by the same factor from each to the next."""
     stage = min(int(x * stages), stages - 1)
@@ -71,6 +78,7 @@ SCHEDULES: dict[str, Callable[..., float]] = {
     EXPONENTIAL: exponential,
     INVERSE_TIME: inverse_time,
     INVERSE_SQUARE_ROOT: inverse_square_root,
+    INVERSE_SIGMOID: inverse_sigmoid,
     STEP: step,
     COSINE: cosine,
     SLANTED_TRIANGULAR: straight,

@@ -132,8 +132,9 @@ class DocumentChoice(Settings):
 RATE_RANGE = SearchRange(0.005, 0.25, log=True)  # of models of windows and documents
 LEARNING_RATE = "Initial learning rate; --schedule sets how it falls after any warm-up."
 ScheduleName = Literal[
-    "linear", "constant", "exponential", "inverse-time", "inverse-square-root", "step", "cosine", "slanted-triangular"
-]
+    "linear", "constant", "exponential", "inverse-time", "inverse-square-root", "inverse-sigmoid", "step", "cosine",
+    "slanted-triangular"
+]  # fmt: skip
 SCHEDULE = (
     "How the learning rate falls from --learning-rate to --min-learning-rate over all epochs; slanted-triangular rises "
     "first, over --warm-up."

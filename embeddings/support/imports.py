@@ -4,6 +4,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
+from opcode import opmap
+from types import FrameType
 from typing import Any
 
 from embeddings.errors import EmbeddingsError
@@ -19,6 +21,11 @@ def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], An
         raise AttributeError(f"module {package!r} has no attribute {name!r}{idiom_advice(name)}")
 
     return getattribute
+
+
+def is_import(frame: FrameType) -> bool:
+    """Whether a frame runs `from package import name`, which hides the message of an AttributeError."""
+    return frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
 def lazy_package(

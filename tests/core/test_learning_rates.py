@@ -24,6 +24,7 @@ TABLE = [  # schedule, other settings, share of training in percent: learning ra
     ("inverse-time", {"min_learning_rate": 0.2}, {0: 0.8, 50: 0.8 / 2.5, 100: 0.2}),
     ("inverse-square-root", {}, {0: 0.8, 100: 0.08}),
     ("inverse-square-root", {"min_learning_rate": 0.2}, {0: 0.8, 20: 0.4, 50: 0.8 / 8.5**0.5, 100: 0.2}),
+    ("inverse-sigmoid", {"min_learning_rate": 0.2}, {0: 0.8, 10: 0.793132, 30: 0.731578, 50: 0.5, 100: 0.2}),
     ("step", {}, {0: 0.8, 19: 0.8, 20: 0.4, 39: 0.4, 40: 0.2, 60: 0.1, 80: 0.05, 100: 0.05}),
     ("step", {"stages": 2, "min_learning_rate": 0.1}, {0: 0.8, 49: 0.8, 50: 0.1, 100: 0.1}),
     ("cosine", {"min_learning_rate": 0.2}, {0: 0.8, 50: 0.5, 100: 0.2}),

@@ -70,3 +70,15 @@ def test_attributes_of_gensims_vectors_name_ours(attribute, remedy):
     model = em.train("skipgram", ["a b"], dim=2, min_count=1, threads=1, subsample=0)
     with pytest.raises(AttributeError, match=r"Model.*'wv'.*\.vectors"):
         _ = model.wv
+
+
+def test_the_import_of_another_name_gives_the_advice_of_the_attribute():
+    for name, ours in (("Word2Vec", "em.SkipGram"), ("explain", "analysis.explain")):
+        with pytest.raises(ImportError, match=ours):
+            exec(f"from embeddings import {name}")
+        with pytest.raises(AttributeError, match=ours):
+            getattr(em, name)
+        assert not hasattr(em, name)
+    with pytest.raises(ImportError, match="cannot import name 'zzz'"):
+        exec("from embeddings import zzz")
+    exec("from embeddings import registry, vectors, SkipGram")
