@@ -24,11 +24,12 @@ from embeddings.eval.statistics.run_scores import compare_settings, group_runs
 from embeddings.eval.tasks.evaluation_kind import Evaluable
 from embeddings.eval.tasks.label_scores import CONFUSION, LabelMetric, LabelScores, share
 from embeddings.eval.test_sets import ALL
-from embeddings.models.loading import load_classifier, load_concatenated
+from embeddings.models.loading import has_classifier, load_classifier, load_concatenated
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
 from embeddings.support.logs import mask
 from embeddings.support.remote.address import without_credentials
+from embeddings.text_search.index_folder import is_text_index
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 LABEL_SECTION = ("labels", "k", "threshold", "metrics", "label_prefix", "label_separator", "encoding", "threads")
@@ -227,6 +228,9 @@ class Evaluation:
         suite = Suite.read(**settings, encoding_errors=read_options["errors"])
         runs = list(map(parse_runs, vectors))
         check_paths((*(path for _, paths in runs for path in paths), *concat_with))
+        for path in (path for _, paths in runs for path in paths):
+            if not is_text_index(path) and has_classifier(path):
+                note(f"{path} is a classifier, whose word vectors predict labels; --labels evaluates its predictions")
         exclude("unknown", "concat_with", why=": it requires word vectors")
 
         def load(path: str) -> Evaluable:

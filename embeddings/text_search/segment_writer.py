@@ -19,6 +19,7 @@ from embeddings.models.embed import text_sources
 from embeddings.models.text_embedder import TextEmbedder
 from embeddings.printable import format_names
 from embeddings.support.arrow import combine_chunks, to_string_array
+from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.text_search.index_folder import ID, TEXT, Segment, write_segment
 from embeddings.text_search.lexical import Lexicon
@@ -119,7 +120,7 @@ class SegmentWriter:
         segments: list[Segment] = []
         tables: list[pa.Table] = []
         parts: list[np.ndarray] = []
-        total, done = len(texts) if hasattr(texts, "__len__") else None, 0
+        total, done, n_empty = len(texts) if hasattr(texts, "__len__") else None, 0, 0
         blocks = read_texts(text_sources(texts), text_column=self.columns.text, kept=None)
         with showing(progress, "indexing", "texts") as report:
             pairs: Any = ((block, None) for block in blocks)
@@ -130,6 +131,7 @@ class SegmentWriter:
                 parts.append(self.fit_dimension(vectors if own is None else own))
                 tables.append(self.converted(table))
                 done += len(block)
+                n_empty += pc.equal(table[TEXT], "").combine_chunks().true_count
                 self.n_written += len(block)
                 if report is not None:
                     report(done, total)
@@ -138,6 +140,8 @@ class SegmentWriter:
                     tables, parts = [], []
             if done and tables:
                 segments.append(self.segment(tables, parts))
+        if n_empty:
+            log.warning("%s of %s texts are empty or null: no query finds them", n_empty, done)
         return segments
 
     def fit_dimension(self, vectors: np.ndarray | None) -> np.ndarray:

@@ -32,6 +32,7 @@ from embeddings.models.embed import (
 )
 from embeddings.models.model import Model
 from embeddings.models.text_embedder import TextEmbedder, TextFrequencies
+from embeddings.printable import format_names
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support import tensors
@@ -287,7 +288,13 @@ class TextIndex:
         return embedder
 
     def column(self, name: str, *, removed: bool = False) -> list[Any]:
-        """A column of the texts, in the order of rows, such as "id"; also of those that are `removed`."""
+        """A column of the texts, in the order of rows, such as "id"; also of those that are `removed`.
+
+        Raises:
+            SettingError: there is no such column.
+        """
+        if self.segments and name not in (names := self.segments[0].rows.column_names):
+            raise SettingError(f"{self.path} has no column {name!r:.80}; its columns: {format_names(names)}")
         parts = [one.rows[name] if removed else one.rows[name].filter(to_arrow(one.live)) for one in self.segments]
         return [value for part in parts for value in part.to_pylist()]
 

@@ -74,6 +74,8 @@ def teach(
         OutputError: the file exists, or cannot be written.
     """
     check_value("group_size", group_size, Positive, {})
+    if not callable(encode):
+        raise SettingError(f"encode must be a function, such as load_teacher(name) returns, got {encode!r:.80}")
     target = check_file(out, force=force)
     given: list[Any] = list(texts) if isinstance(texts, tuple) else [texts]
     sources = [source for one in given for source in resolve_source(one)]

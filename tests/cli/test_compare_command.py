@@ -40,3 +40,11 @@ def test_compare_without_common_items(folder):
     result = expect("compare", "v.bin", "v.bin", "other.bin", "--similarity", "pairs.tsv")
     assert "v.bin" in result.stdout
     assert result.stderr.rstrip().endswith("other.bin")
+
+
+def test_a_classifier_beside_word_vectors_is_reported(folder):
+    (folder / "labels.txt").write_text("__label__a the king queen\n__label__b dog cat bone\n" * 5)
+    expect("train", "classifier", "labels.txt", "-o", "topics", "--dim", 4, "--epochs", 1, "--threads", 1)
+    result = expect("compare", "topics", "v.bin", "--similarity", "pairs.tsv")
+    assert "topics is a classifier" in result.stderr
+    assert "v.bin is" not in result.stderr

@@ -135,6 +135,12 @@ def test_the_output_is_no_file_of_vectors_and_the_error_says_how_to_make_one(tmp
     assert em.Vectors.from_arrow(table).words == TEXTS
 
 
+def test_a_teacher_is_a_function(tmp_path):
+    with pytest.raises(SettingError, match="load_teacher"):
+        teach(TEXTS, "model", tmp_path / "v.parquet")
+    assert not os.listdir(tmp_path)
+
+
 def test_no_texts_are_refused(tmp_path):
     with pytest.raises(CorpusError, match="has no texts"):
         teach(["", " "], vectors_of, tmp_path / "v.parquet")
