@@ -43,6 +43,7 @@ STUDIES = {  # the class of each study
     "reproduction": "reproduction:Reproduction",
     "search": "search_speed:Search",
     "settings": "scored_models:Settings",
+    "small-models": "small_model_study:SmallModels",
     "text-pairs": "text_pair_study:TextPairs",
     "text-vectors": "library_speed:TextVectors",
     "threads": "thread_scaling:Threads",
