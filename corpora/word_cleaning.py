@@ -18,12 +18,12 @@ from embeddings.support.imports import import_extra
 Form = Literal["NFC", "NFD", "NFKC"]
 MAX_MARKS = 30  # after one letter, as in the stream-safe format of UAX #15; ordering more takes quadratic time
 VIRAMA = 9  # combining class
-LAST_CURSIVE_FREE = "\u058f"  # Latin, Greek, Cyrillic and Armenian, in which a joiner between letters changes nothing
+LAST_UNJOINED = "\u058f"  # Latin, Greek, Cyrillic and Armenian, in which a joiner between letters changes nothing
 JOINERS = re.compile("[\u200c\u200d]+")
 ARMENIAN_TONES = (0x55B, 0x55C, 0x55E)  # stand within words
 TAGS = range(0xE0020, 0xE0080)  # parts of flag emoji
 GREEK = "\u0370-\u03ff\u1f00-\u1fff"
-GREEK_BASE = re.compile(f"(?<=[{GREEK}\u0300-\u036f])\u03c3(?![^\n])")
+FINAL_SIGMA = re.compile(f"(?<=[{GREEK}\u0300-\u036f])\u03c3(?![^\n])")  # a sigma at the end of a word
 DOTTED = re.compile("[i\u0131]\u0307")
 LITHUANIAN_DOT = re.compile("(?<=[jį])\u0307(?=[\u0300\u0301\u0303])")
 DECOMPOSED = {  # marks that foldings remove after decomposition
@@ -63,16 +63,16 @@ def character_class(points: Iterable[int]) -> str:
 
 @cache
 def invisible() -> re.Pattern[str]:
-    """A regular expression for format characters and variation selectors, but not visible number signs."""
+    """A regular expression for format characters (except flag tags), variation selectors and Armenian tone marks."""
     formats = [point for first, last in ranges("Format") for point in range(first, last + 1) if point not in TAGS]
     selectors = [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), *range(0x180B, 0x180E), 0x180F, 0x34F]
     return re.compile(character_class([*formats, *selectors, *ARMENIAN_TONES]) + "+")
 
 
-def visible_joiners(match: re.Match[str]) -> str:
-    """Drop joiners without effect: after cursive-free letters, and at the end of a word except after a virama."""
+def drop_idle_joiners(match: re.Match[str]) -> str:
+    """Drop joiners without effect: after letters to LAST_UNJOINED, and at the end of a word except after a virama."""
     before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
-    if before <= LAST_CURSIVE_FREE or (after in ("", "\n") and combining(before) != VIRAMA):
+    if before <= LAST_UNJOINED or (after in ("", "\n") and combining(before) != VIRAMA):
         return ""
     return match[0]
 
@@ -85,8 +85,8 @@ def emoji_words() -> re.Pattern[str]:
 
 
 def clean(text: str, *, names_emoji: bool = False) -> str:
-    """Remove invisible characters, and replace typographic apostrophes and hyphens by "'" and "-"."""
-    text = JOINERS.sub(visible_joiners, invisible().sub("", text))
+    """Remove invisible characters, write apostrophes as "'" and hyphens as "-"; names_emoji: name emoji."""
+    text = JOINERS.sub(drop_idle_joiners, invisible().sub("", text))
     text = INNER_HYPHEN.sub("-", INNER_APOSTROPHE.sub("'", text))
     return emoji_words().sub(emoji_name, text) if names_emoji else text
 

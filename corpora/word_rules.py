@@ -148,7 +148,7 @@ class WordRules:
             if self.normalize != "none":
                 text = normalize(word_cleaning.remove_dots(text, self.language))
                 if self.case == "lower" and "\u03c3" in text:
-                    text = word_cleaning.GREEK_BASE.sub("ς", text)  # the final form of sigma at the end of words
+                    text = word_cleaning.FINAL_SIGMA.sub("ς", text)
         return word_cleaning.fold(text, "tonos") if self.language == "el" else normalize(text)
 
     def normalize_typed(self, word: str) -> str:

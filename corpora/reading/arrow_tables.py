@@ -59,12 +59,12 @@ class ArrowTable:
         return list(self.schema.names)
 
     @property
-    def texts(self) -> list[str]:
+    def text_columns(self) -> list[str]:
         """The names of the columns of strings."""
         return [field.name for field in self.schema if is_string_type(field.type)]
 
     @property
-    def numbers(self) -> list[str]:
+    def number_columns(self) -> list[str]:
         """The names of the columns of numbers."""
         is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
         return [field.name for field in self.schema if any(check(field.type) for check in is_number)]

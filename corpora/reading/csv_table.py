@@ -1,6 +1,6 @@
 """Tables of CSV and TSV (RFC 4180), with line numbers and a limit on the size of a row.
 
-Arrow parses blocks of whole rows. The standard library reads the column names and each block with something unusual.
+Arrow parses blocks of whole rows; the `csv` module the column names, and blocks that Arrow refuses.
 """
 
 import csv
@@ -36,7 +36,7 @@ class CsvTable(ArrowTable):
     carriage return ends a row too. Empty lines are skipped.
 
     Arguments:
-        header: whether the first row has the column names; None: it has unless one of its cells is a number.
+        header: whether the first row holds the column names; None: it does, unless a cell of it is a number.
     """
 
     is_text = True
@@ -49,14 +49,14 @@ class CsvTable(ArrowTable):
         names = rows[0] if rows else []
         self.n_cells = len(names)
         self.has_names = not any(map(is_number, names)) if header is None else header
-        self.first_rows = [] if self.has_names else rows  # that were read before the others
+        self.first_rows = [] if self.has_names else rows  # rows read before the other rows
         if not self.has_names:
             names = position_names(names)
         super().__init__(name, pa.schema([(one, pa.string()) for one in names]), self.read_batches, decoder)
 
     @cached_property
-    def numbers(self) -> list[str]:
-        """The names of the columns of numbers, by the first rows."""
+    def number_columns(self) -> list[str]:
+        """The names of the columns whose first cells are numbers."""
         rows, self.text, self.n_lines = read_rows(
             chain([self.text], self.blocks), self.name, self.delimiter, self.n_cells, self.n_lines
         )
@@ -65,9 +65,9 @@ class CsvTable(ArrowTable):
         return [name for name, column in zip(self.columns, cells, strict=False) if are_numbers(column)]
 
     @property
-    def texts(self) -> list[str]:
-        """The names of all columns except those of numbers."""
-        return [name for name in self.columns if name not in self.numbers]
+    def text_columns(self) -> list[str]:
+        """The names of all columns except number columns."""
+        return [name for name in self.columns if name not in self.number_columns]
 
     def rows(self, selection: ColumnSelection) -> Iterator[TextBlock]:
         """Yield the text, tags and kept columns of all rows; raises CorpusError if the text is numbers."""
@@ -231,7 +231,7 @@ class CsvReader:
         self.is_end = True
 
     def read(self) -> list[list[str]]:
-        """Return the next rows that are not empty: the first one only, then those up to the next block."""
+        """The first call returns the first row; each later call, the rows up to the end of the current block."""
         rows: list[list[str]] = []
         self.is_new_block = not self.n_cells
         with FIELD_LIMIT:

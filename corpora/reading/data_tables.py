@@ -19,7 +19,7 @@ COLUMN = "text"  # the name given to an unnamed column
 
 
 ReadBatches = Callable[[list[str]], Iterable[Any]]  # yields record batches with at least these columns; called once
-OpenTable = tuple[Any, ReadBatches]  # begins with a pyarrow schema
+OpenedTable = tuple[Any, ReadBatches]  # a pyarrow schema, and the function that reads batches
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class DataTable:
     """A table, column or data set of another library."""
 
     data: Any
-    open_with: Callable[[Any], OpenTable]
+    open_with: Callable[[Any], OpenedTable]
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ def has_attributes(source: Any, *names: str) -> bool:
     return not isinstance(source, type) and all(hasattr(source, name) for name in names)
 
 
-def open_hugging_face(data: Any) -> OpenTable:
+def open_hugging_face(data: Any) -> OpenedTable:
     """Open a `datasets.Dataset` or `IterableDataset`, whose selections and shuffles are kept."""
 
     def pieces(data: Any) -> Iterator[Any]:
@@ -73,7 +73,7 @@ def open_hugging_face(data: Any) -> OpenTable:
 
 @dataclass(frozen=True)
 class BagItems:
-    """The items of a Dask Bag, a partition at a time."""
+    """The items of a Dask Bag, a partition at a time, for a source of texts."""
 
     bag: Any
 
@@ -84,7 +84,7 @@ class BagItems:
             yield from items
 
 
-def open_ray(data: Any) -> OpenTable:
+def open_ray(data: Any) -> OpenedTable:
     """Open a Ray Dataset, of which only the selected columns are computed, a batch at a time."""
 
     def batches(names: list[str]) -> Iterator[Any]:
@@ -92,13 +92,13 @@ def open_ray(data: Any) -> OpenTable:
 
     known = data.schema()
     schema = None if known is None else known.base_schema
-    if schema is not None and not isinstance(schema, pa.Schema):  # of pandas
+    if schema is not None and not isinstance(schema, pa.Schema):  # the data set holds pandas blocks
         first = next(iter(data.iter_batches(batch_size=N_SAMPLED, batch_format="pyarrow")), None)
         schema = None if first is None else first.schema
     return (empty_schema(), lambda names: []) if schema is None else (schema, batches)
 
 
-def open_frames(frames: Iterable[Any]) -> OpenTable:
+def open_frames(frames: Iterable[Any]) -> OpenedTable:
     """Open pandas data frames or series with the same columns."""
     iterator = (
         data if hasattr(data, "columns") else data.to_frame(COLUMN if data.name is None else data.name)
@@ -132,7 +132,7 @@ def column_type(column: Any) -> Any:
 
 
 def to_array(column: Any, kind: Any) -> Any:
-    """Convert a pandas column to an Arrow array; lone surrogates become invalid UTF-8, a decoding error of the text."""
+    """Convert a pandas column to an Arrow array; a lone surrogate becomes invalid UTF-8, an error in later decoding."""
     try:
         array = pa.array(column, kind, from_pandas=True)
     except UnicodeEncodeError:
@@ -142,7 +142,7 @@ def to_array(column: Any, kind: Any) -> Any:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def open_stream(data: Any) -> OpenTable:
+def open_stream(data: Any) -> OpenedTable:
     """Open what exports itself as Arrow data: tables of pyarrow, polars, DuckDB and others, and columns."""
     if hasattr(data, "schema") or hasattr(data, "columns"):
         reader = pa.RecordBatchReader.from_stream(data)
@@ -151,7 +151,7 @@ def open_stream(data: Any) -> OpenTable:
     return table.schema, lambda names: table.to_batches()
 
 
-def open_array(data: Any) -> OpenTable:
+def open_array(data: Any) -> OpenedTable:
     """Open a pyarrow record batch or array."""
     batch = data if hasattr(data, "schema") else pa.record_batch([pa.array(data)], [COLUMN])
     return batch.schema, lambda names: [batch.select(names)]
@@ -169,7 +169,7 @@ def empty_schema() -> Any:
 
 
 # attributes that identify a type, and what opens it; the first match is used
-OPENERS: tuple[tuple[tuple[str, ...], Callable[[Any], OpenTable]], ...] = (
+OPENERS: tuple[tuple[tuple[str, ...], Callable[[Any], OpenedTable]], ...] = (
     (("with_format", "select_columns", "features"), open_hugging_face),
     (
         ("npartitions", "partitions", "compute"),

@@ -1,4 +1,4 @@
-"""Text in other encodings than UTF-8: their names, their signs in the first bytes, and conversion block by block."""
+"""Text in other encodings than UTF-8: names, byte order marks, patterns of NUL bytes, and conversion in blocks."""
 
 import codecs
 import threading
@@ -103,7 +103,7 @@ class Utf8Decoder:
 
 
 def incomplete_size(data: bytes) -> int:
-    """Return the size of the code point at the end of UTF-8 text of which bytes are missing; 0 if there is none."""
+    """The number of bytes at the end of UTF-8 text that belong to an incomplete code point; 0 if there are none."""
     for size in range(1, min(len(data), 3) + 1):
         byte = data[-size]
         if byte & 0xC0 != 0x80:
@@ -175,13 +175,13 @@ def check_encoding(encoding: object) -> str:
     return information.name
 
 
-def check_signs(head: bytes, encoding: str, name: str) -> None:
+def check_byte_order(head: bytes, encoding: str, name: str) -> None:
     """Refuse text whose first bytes show that it is in UTF-16 or UTF-32, if it is to be read in another encoding."""
     mark = next((mark for mark in BYTE_ORDER_MARKS if head.startswith(mark)), None)
     actual, sign = (BYTE_ORDER_MARKS[mark], "its byte order mark") if mark else (nul_pattern(head), "its NUL bytes")
-    if actual is None or (mark is None and encoding not in (UTF8, actual[:6])):
+    family = (actual or "")[:6]  # utf-16 or utf-32
+    if actual is None or (mark is None and encoding not in (UTF8, family)):
         return
-    family = actual[:6]
     if mark is None and encoding == family:
         raise CorpusError(f"{name} has no byte order mark of {family.upper()}; set {S.encoding} to {actual}")
     if not encoding.startswith(family):

@@ -21,7 +21,7 @@ from embeddings.corpora.reading.encodings import (
     UTF8,
     Transcoder,
     Utf8Decoder,
-    check_signs,
+    check_byte_order,
     encode_utf8,
     utf8_blocks,
 )
@@ -157,7 +157,7 @@ class SourceReader:
             data = PeekableStream(content, file.name)
             file_type = detect_binary(data.head)
             if file_type is None:
-                check_signs(data.head, self.encoding, data.name)
+                check_byte_order(data.head, self.encoding, data.name)
                 if self.encoding != UTF8:
                     data = PeekableStream(Transcoder(data.read_some, self.encoding, decoder).read, data.name)
                 file_type = detect(data.head, file.name, text_column=text_column)

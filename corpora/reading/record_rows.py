@@ -215,16 +215,16 @@ class RecordTable:
         return list(self.cells)
 
     @property
-    def texts(self) -> list[str]:
+    def text_columns(self) -> list[str]:
         """The names of the columns of strings."""
         if not self.has_names:
-            return [field for field in self.cells if field not in self.numbers]
+            return [field for field in self.cells if field not in self.number_columns]
         return [field for field, values in self.cells.items() if any(type(value) is str for value in values)]
 
     @property
-    def numbers(self) -> list[str]:
+    def number_columns(self) -> list[str]:
         """The names of the columns of numbers."""
-        strings = self.texts if self.has_names else []
+        strings = self.text_columns if self.has_names else []
         return [field for field, values in self.cells.items() if field not in strings and are_numbers(values)]
 
     @property

@@ -241,7 +241,7 @@ class PairColumns:
         if self.left is not None:
             return self
         named = (self.negative, self.rating)
-        texts = [name for name in table.texts if name not in named]
+        texts = [name for name in table.text_columns if name not in named]
         if table.is_text and len(others := [name for name in table.columns if name not in named]) == 2:
             texts = others  # although the first rows of one have only numbers
         negative = self.negative
@@ -261,7 +261,7 @@ class PairColumns:
                 )
         rating = self.rating
         if rating is None and negative is None:
-            ratings = [name for name in table.numbers if name.lower() in RATING_NAMES or not table.has_names]
+            ratings = [name for name in table.number_columns if name.lower() in RATING_NAMES or not table.has_names]
             rating = ratings[0] if len(ratings) == 1 and table.columns[2:] else None
         return replace(self, left=texts[0], right=texts[1], negative=negative, rating=rating)
 

@@ -69,8 +69,8 @@ def read_text_vectors(
         raise CorpusError(f"{source.name} has no vectors of texts: expected {expected}")
     decoder, done = Utf8Decoder(encoding_errors, source.name), 0
     with open_table(source, encoding=encoding, encoding_errors=encoding_errors) as table:
-        text = text_column or choose_column(table, TEXT_NAMES, table.texts, S.text_column)
-        others = [name for name in table.columns if name not in (*table.texts, *table.numbers)]
+        text = text_column or choose_column(table, TEXT_NAMES, table.text_columns, S.text_column)
+        others = [name for name in table.columns if name not in (*table.text_columns, *table.number_columns)]
         vector = vector_column or choose_column(table, VECTOR_NAMES, others, S.vector_column)
         for cells, lists in table.batches([text], arrays=[vector]):
             try:

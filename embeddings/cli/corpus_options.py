@@ -32,8 +32,8 @@ TEXT = {  # parameters of `Corpus` and the metavars of their options
 }
 TABLES = ("label_column", "pairs", "vector_column", "word_column", "context_column", "weight_column")
 COMMON = ("tokenizer", "text_column", "phrases", *TABLES)  # in short help
-INPUT = ("encoding", "text_column", "tag_column", "rows", "lines")  # how the text of a model is read again
-NOT_OF_ROWS = ("tag_column", "rows", "lines", "deduplicate")  # options of text that is not in pairs or vectors
+INPUT = ("encoding", "text_column", "tag_column", "rows", "lines")  # needed to read a model's training text again
+PLAIN_TEXT_ONLY = ("tag_column", "rows", "lines", "deduplicate")  # refused for pairs, vectors and contexts
 TEXT_LINES = "--text-lines"  # the option for `lines` of commands that print a number of lines, --lines
 PHRASES = {"phrases": "FILE|auto", "joiner": None, "phrase_mode": None}
 LABELS = {"prefix": "--label-prefix TEXT", "label_column": "NAME", "separator": "--label-separator TEXT"}
@@ -50,29 +50,29 @@ CONTEXTS = {**{name: f"--{name}-column NAME" for name in ("word", "context", "we
 def options(
     only: Collection[str] = tuple(TEXT), omit: Collection[str] = (), *, lines: str | None = None, **defaults: Any
 ) -> list[click.Option]:
-    """How text is read and tokenized; `lines` is the name of the option for `lines`, if the command has another."""
+    """The options that read and tokenize text; `lines` is another name of the option for `lines`."""
     declarations = TEXT if lines is None else {**TEXT, "lines": lines}
     names = [name for name in TEXT if name in only and name not in omit]
     return grouped("text", from_signature(Corpus, defaults, **{name: declarations[name] for name in names}), COMMON)
 
 
 def phrase_options() -> list[click.Option]:
-    """Which phrases become tokens, and how."""
+    """The options that turn phrases into tokens."""
     return grouped("text", from_signature(Corpus, **PHRASES), COMMON)
 
 
 def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
-    """How a trainer's text is read."""
+    """The options that read the text of a trainer."""
     omit: tuple[str, ...] = ()
     own: list[Option] = []
     if trainer.reads_labels:
         omit, own = ("tag_column", "lines", "max_types"), from_signature(LabelFormat, **LABELS)
     elif trainer.reads_vectors:
-        omit, own = NOT_OF_ROWS, from_signature(VectorFormat, **VECTORS)
+        omit, own = PLAIN_TEXT_ONLY, from_signature(VectorFormat, **VECTORS)
     elif trainer.reads_contexts:
-        omit, own = (*NOT_OF_ROWS, "text_column"), from_signature(ContextFormat, **CONTEXTS)
+        omit, own = (*PLAIN_TEXT_ONLY, "text_column"), from_signature(ContextFormat, **CONTEXTS)
     elif trainer.reads_pairs:
-        omit, own = NOT_OF_ROWS, [*from_signature(PairFormat, **KINDS), *from_signature(PairColumns, **COLUMNS)]
+        omit, own = PLAIN_TEXT_ONLY, [*from_signature(PairFormat, **KINDS), *from_signature(PairColumns, **COLUMNS)]
         own += from_signature(PairFormat, **TITLES)
     text = options(omit=omit, tokenizer=trainer.tokenizer, case=trainer.case)
     words = [] if trainer.reads_labels else [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
@@ -80,7 +80,7 @@ def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
 
 
 def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a `Corpus`: options, with those of labels, pairs or vectors as a format."""
+    """The arguments of a `Corpus`: options, with the options of a format, such as labels, as an object."""
     if "text_lines" in options:
         return {"lines" if name == "text_lines" else name: value for name, value in options.items()}
     if "pairs" in options:

@@ -50,7 +50,7 @@ def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, cli
 
 
 def typed_name(option: click.Parameter) -> str:
-    """An option as it is typed, by the name of its setting if it has several."""
+    """How an option is typed; of several spellings, the one that equals the name of its setting."""
     listed: list[str] = getattr(option, "listed", option.opts)
     own = [name for name in listed if name.lstrip("-").replace("-", "_") == option.name]
     return (own or listed)[0]

@@ -26,7 +26,7 @@ class FittingBar(Bar):
     action = "fitting"
 
     def __call__(self, type: str, number: int, epoch: "Epoch") -> None:
-        """Show progress."""
+        """Show the errors of an epoch, and its number, in fitting the phrases of a type."""
         self.update(number, None, f"{type}  dev error {epoch.dev:.4f}  learning rate {epoch.learning_rate:.2g}")
 
     def summarize(self, model: "Model", out: str) -> None:

@@ -20,7 +20,7 @@ from embeddings.models.loading import load_model
 def command(model: str, texts: tuple[str, ...], top: int, as_json: bool) -> None:
     """Print the words that best fit the gap [] of each of TEXTS, such as "I ate a [] for lunch".
 
-    MODEL is a context2vec model. A text is split into words as in training; unknown words are read as one unknown word.
+    MODEL is a context2vec model. A text is split into words as in training; all unknown words share one vector.
     """
     source = load_model(model)
     neighbours = [source.vectors.most_similar(row, top=top) for row in source.context_vectors(texts)]

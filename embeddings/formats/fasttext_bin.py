@@ -51,7 +51,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 
 def has_model(path: Path) -> bool:
-    """Whether the model is unsupervised; of a supervised model only the vectors can be read."""
+    """Whether the file is an unsupervised model; `read_classifier` reads supervised models."""
     return read_header(path, read_head(path)).model != SUPERVISED
 
 

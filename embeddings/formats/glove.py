@@ -13,7 +13,6 @@ from embeddings.errors import FormatError
 from embeddings.formats.word2vec_text import (
     CONTROL_CHARACTER,
     Layout,
-    explain_missing_header,
     find_header,
     first_lines,
     read_lines,
@@ -35,10 +34,10 @@ HEADER_NUMBERS = 2  # numbers after the first field of a line that may be a brok
 
 
 def sniff(start: bytes) -> float:
-    """Fairly certain if the first line is a word and numbers, and a complete second line has as many.
+    """0.7 if the first line is a word and numbers, and a complete second line has as many or more numbers; else 0.
 
-    A first word with a NUL lowers the confidence. If the first line has one or two numbers and the second line has
-    more, the result is 0: the first line may be a broken word2vec header.
+    0.3 if the first line holds a NUL, or may be a word2vec header and the second line is incomplete. 0 if the first
+    line has one or two numbers and the second line has more: the first line may be a broken word2vec header.
     """
     lines = start.split(b"\n")
     if len(lines) == 1 and len(start) == HEAD_SIZE:  # the line is longer; its last number may be cut off
@@ -46,12 +45,12 @@ def sniff(start: bytes) -> float:
     dim, second = count_trailing_numbers(lines[0]), b"".join(lines[1:2])
     is_complete = len(lines) > 2 or len(start) < HEAD_SIZE
     if dim <= HEADER_NUMBERS and find_header(start) and CONTROL_CHARACTER.search(start):
-        return 0
+        return 0  # word2vec's binary format
     if not dim or b"\r" in lines[0].removesuffix(b"\r") or (len(lines) == 1 and find_header(start + b"\n")):
-        return 0
+        return 0  # no numbers, a carriage return within the line, or only a header
     second_dim = count_trailing_numbers(second)
     if second.strip() and is_complete and (second_dim < dim or second_dim > dim <= HEADER_NUMBERS):
-        return 0
+        return 0  # lines of different length, or a broken header
     return 0.3 if b"\0" in lines[0] or (not is_complete and find_header(start)) else 0.7
 
 
@@ -62,7 +61,7 @@ def count_trailing_numbers(line: bytes) -> int:
 
 
 def write(vectors: Vectors, path: Path) -> None:
-    """Write all vectors (at least one)."""
+    """Write all vectors; raises FormatError if there are none."""
     if not len(vectors):
         raise FormatError("the glove format cannot store zero vectors: the number of components would be lost")
     check_dim(vectors.dim, "the glove format", MAX_TEXT_DIM)
@@ -71,7 +70,7 @@ def write(vectors: Vectors, path: Path) -> None:
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-    """The vectors; errors name the line."""
+    """The vectors of a file; errors name its line."""
     layout = Layout(read_dim(path), "line 1 has", allow_spaces=True)
     return read_lines(path, layout).to_vectors(errors, f"{path}, line", 1)
 
@@ -86,8 +85,7 @@ def read_dim(path: Path) -> int:
         raise FormatError(f"{path}, line 1: longer than {MAX_FIRST_LINE} bytes")
     dim = count_trailing_numbers(line)
     if not dim:
-        reason = f"{path}, line 1: expected a word and its components"
-        raise FormatError(reason if start else explain_missing_header(path, start))
+        raise FormatError(f"{path}, line 1: expected a word and its components" if start else f"{path} is empty")
     check_dim(dim, f"{path}, line 1", MAX_TEXT_DIM)
     return dim
 

@@ -87,7 +87,7 @@ def punctuation() -> str:
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-    """The vectors of all strings that have one, in row order; memory-mapped if each has its own row."""
+    """The vectors of all strings with a row, in row order; memory-mapped if each row has one string, else copied."""
     folder = vocabulary_folder(path)
     config = read_json(folder / MODE) if (folder / MODE).is_file() else {}
     mode = config.get("mode", "default") if isinstance(config, dict) else config
@@ -114,7 +114,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 
 def name_rows(folder: Path, table: dict[int, int], errors: str) -> dict[str, int]:
-    """The row of each string, from a table keyed by its hash (for spaCy's symbols, by their number)."""
+    """The row of each string, from a table by hash of the string (of spaCy's symbols, by number)."""
     strings = read_json(folder / STRINGS, errors)
     if not isinstance(strings, list) or not all(isinstance(word, str) for word in strings):
         raise FormatError(f"{folder / STRINGS} is broken: it must list strings")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from embeddings.models.text_embedder import TextEmbedder
 
 WordWeighting = Literal["none", "sif", "subsample", "idf"]
-TEXT_LENGTH = 16  # words of the texts whose moments are expected without texts to learn from
+TEXT_LENGTH = 16  # words per text, assumed when directions are computed from word counts alone
 
 
 def weight_vectors(
@@ -32,9 +32,10 @@ def weight_vectors(
     """Vectors whose plain mean over the words of a text has the direction of the weighted mean.
 
     Each row becomes w (I - U'U) x, for the word's weight w, its vector x and the components U; with `pca`, its products
-    with the next principal directions. As this is linear, the mean of the new rows of a text is `embed`'s vector with
-    these components removed (for "sif", if all of its tokens have vectors), or that times a positive number that
-    depends on the text. Cosines of texts are thus equal, for all libraries that average rows.
+    with the next principal directions. As this is linear, the mean of the new rows of a text is, without `pca`, the
+    vector of `embed` with these components removed (for "sif", if all of its tokens have vectors), up to a positive
+    factor. Cosines of texts thus equal those of `embed`, in all libraries that average rows; with `pca` they
+    approximate them.
 
     >>> import numpy as np, embeddings as em
     >>> vectors = em.Vectors(["a", "car"], np.array([[1.0, 0.0], [0.0, 1.0]]), counts=[999, 1])

@@ -1,4 +1,4 @@
-"""Named arrays in a safetensors file, memory-mapped on reading.
+"""Named arrays in a safetensors file, memory-mapped on reading, and an array in an .npy file.
 
 Format: 8 bytes of header length, a JSON header, and the bytes of the arrays. Files are those that the safetensors
 library writes, byte for byte. Saving and loading a model does not require the library, which copies arrays when it
@@ -103,7 +103,7 @@ def parse_header(text: bytes, size: int) -> dict[str, dict[str, Any]]:
 
 
 def check_entry(name: str, entry: Any) -> None:
-    """Refuse the entry of a tensor that has a wrong field, or as many bytes as its shape does not have."""
+    """Refuse the entry of a tensor if a field is invalid, or its number of bytes does not match its shape."""
     if type(entry) is not dict:
         raise ValueError(f"the entry of the tensor {name!r} must be an object, got {entry!r:.80}")
     dtype, shape, offsets = (entry.get(field, ()) for field in ("dtype", "shape", "data_offsets"))
@@ -118,7 +118,7 @@ def check_entry(name: str, entry: Any) -> None:
 
 
 def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, in which no name may occur twice."""
+    """A JSON object as a dict; raises ValueError if a name occurs twice."""
     content = dict(pairs)
     if len(content) < len(pairs):
         raise ValueError("a name occurs twice in its header")

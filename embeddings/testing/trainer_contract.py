@@ -138,8 +138,8 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     * record the seed, the threads, the words read and the seconds taken,
     * give a model that is equal after saving and loading, also in what it composes, and
     * if it declares that it supports run options, resume an interrupted run to the same bytes, learn the same in
-      replicas with any number of threads, leave frozen vectors unchanged, and continue a model; the latter two unless
-      it declares that it cannot.
+      replicas with any number of threads, keep frozen vectors unchanged unless `unsupported` has "freeze", and continue
+      a model unless `unsupported` has "continued".
 
     Arguments:
         trainer: the name of an installed trainer, a class, or a trainer with settings.
@@ -159,7 +159,7 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     settings = {name: value for name, value in SMALL_CORPUS_SETTINGS.items() if name in names} | given | settings
     check_bounds(kind, settings)
     configured_trainer = kind(**settings)
-    if all(getattr(kind, name) is getattr(Trainer, name) for name in ("train", "run", "learn")):
+    if all(getattr(kind, name) is getattr(Trainer, name) for name in ("train", "run", "learn")):  # trains by a plan
         threads = min(2, configured_trainer.max_threads or 2)
         data = prepare(configured_trainer, synonym_corpus(configured_trainer), threads=threads, seed=7)
         check_plan(data, configured_trainer.plan(data))

@@ -182,7 +182,7 @@ class TextIndex:
             pool, constant, frequencies, remove_components, fit_on, dim: as for `embeddings.embed`.
             stemming: rank by the stems of words in this language, such as "english".
             copy_model: copy the model into the folder, instead of recording its path.
-            index_from: fewer texts that are written together are searched exactly, whatever the kind.
+            index_from: a batch of fewer texts than this is searched exactly, whatever the kind.
             force: replace an existing index.
             threads: by default all cores.
             progress: True shows a bar, False none; by default there is one on a terminal and in a notebook.
@@ -373,9 +373,9 @@ class TextIndex:
     def rank(
         self, texts: Sequence[str] | None, vectors: np.ndarray | None, top: int, where: str | None = None
     ) -> Iterator[tuple[list[int], list[float]]]:
-        """For each query the rows of the best texts among those of all segments, best first, and their scores.
+        """For each query the rows and scores of the best texts of all segments, best first.
 
-        A tie goes to the earlier row. A text whose cosine is 0, as one without a vector, is not found.
+        A tie goes to the earlier row. A text whose cosine is 0, such as a text without a vector, is not found.
 
         Arguments:
             texts: the queries, if they are ranked by words.
@@ -390,17 +390,17 @@ class TextIndex:
         stored: Any = self.stored
         for query, scores in enumerate(self.scores(texts, vectors, top, allowed)):
             found = np.flatnonzero((scores > -np.inf) & (scores != 0))
-            exact, margin = scores.__getitem__, 0.0
+            exact_scores, margin = scores.__getitem__, 0.0
             if texts is None and vectors is not None:
-                unit = vectors[query].astype(np.float64)
-                exact, margin = partial(pair_cosines, stored, queries=unit), product_error(vectors)
-            rows, values = select_top(scores[found], top, (), margin, lambda rows: exact(found[rows]))  # noqa: B023
+                unit = vectors[query].astype(np.float64)  # `select_top` recomputes near ties
+                exact_scores, margin = partial(pair_cosines, stored, queries=unit), product_error(vectors)
+            rows, values = select_top(scores[found], top, (), margin, lambda i: exact_scores(found[i]))  # noqa: B023
             yield found[rows].tolist(), values.tolist()
 
     def scores(
         self, texts: Sequence[str] | None, vectors: np.ndarray | None, top: int, allowed: list[np.ndarray]
     ) -> Iterator[np.ndarray]:
-        """For each query of `rank` the scores of all rows, (rows,) float32; -inf for those that are not found."""
+        """For each query of `rank` the scores of all rows, (rows,) float32; -inf for a row that is not found."""
         n_queries, n_rows = len(texts if vectors is None else vectors), sum(map(len, self.segments))  # type: ignore[arg-type]
         is_allowed = np.concatenate(allowed)
         for start in range(0, n_queries, step := max(1, SCORE_BYTES // (4 * n_rows))):
@@ -421,13 +421,13 @@ class TextIndex:
                     continue
                 if not (semantic > -np.inf).all():  # else exact search has computed all
                     ranked = np.where(has_words, lexical, -np.inf)
-                    self.complete(semantic, ranked, vectors[query], max(CANDIDATES, top))
+                    self.add_missing_cosines(semantic, ranked, vectors[query], max(CANDIDATES, top))
                 yield fused(lexical, semantic, is_allowed)
 
-    def complete(self, cosines: np.ndarray, scores: np.ndarray, query: np.ndarray, number: int) -> None:
-        """Compute the cosines (rows,) of the rows with the best scores of words that have none yet."""
-        best = np.argpartition(scores, -min(number, len(scores)))[-number:]
-        rows = best[(scores[best] > -np.inf) & (cosines[best] == -np.inf)]
+    def add_missing_cosines(self, cosines: np.ndarray, lexical: np.ndarray, query: np.ndarray, number: int) -> None:
+        """Fill in the missing cosines of the rows with the best lexical scores."""
+        best = np.argpartition(lexical, -min(number, len(lexical)))[-number:]
+        rows = best[(lexical[best] > -np.inf) & (cosines[best] == -np.inf)]
         cosines[rows] = self.stored[rows] @ query
 
     @property
@@ -674,7 +674,7 @@ def write_recipe(folder: Path, embedder: TextEmbedder | None, common: Vocabulary
 
 
 def read_recipe(folder: Path, embedder: TextEmbedder) -> None:
-    """Let an embedder have learned what `write_recipe` wrote; raises FormatError if it is missing or does not fit."""
+    """Restore into an embedder what `write_recipe` wrote; raises FormatError if it is missing or does not fit."""
     learned = tensors.load(folder / TENSORS)
     if "texts" in learned:
         words, texts = (Vocabulary.load(folder / name) for name in ("words.arrow", "texts_of_words.arrow"))

@@ -136,7 +136,7 @@ class RunLog(Callback):
         self.losses: list[float] = []
 
     def on_run_start(self, run_start: RunStart) -> None:
-        """Write the fingerprint of the run, after the end of a line that a crash cut short."""
+        """Write the fingerprint of the run; first end a line that a crash cut short."""
         is_cut = False
         try:
             if self.append and self.path.exists() and self.path.stat().st_size:
@@ -221,7 +221,7 @@ Points = list[tuple[float, float]]
 
 @dataclass
 class Curves:
-    """The losses of a run and the scores of its epochs by name, by epoch or by words or other units read."""
+    """Loss and score curves of a run, x in `unit`: the epoch, or the words or other units read; scores are by name."""
 
     unit: str
     loss: Points = field(default_factory=list)
@@ -229,7 +229,7 @@ class Curves:
 
 
 def read_curves(path: str | os.PathLike[str]) -> Curves:
-    """The curves of a saved model, by epoch, or of a log, by words of the corpus or other units.
+    """The loss and score curves of a saved model, by epoch, or of a log, by words of the corpus or other units.
 
     Raises FormatError if there are no losses and no scores.
     """
@@ -258,7 +258,7 @@ def by_epoch(values: Any) -> Points:
 def log_curves(path: Path) -> Curves:
     """The curves of a log.
 
-    After a crash, values of the resumed run replace earlier ones at the same word count.
+    A resumed run replaces all values after the word count from which it resumes.
     """
     curves, lines = Curves("words"), read_lines(path)
     if not lines:

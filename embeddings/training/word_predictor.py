@@ -63,7 +63,7 @@ class WordPredictor:
 
     @property
     def slots(self) -> int:
-        """How many output rows a word has."""
+        """The number of output rows of a word."""
         return 1 if self.objective.is_concatenated else self.objective.slots
 
     def log_probabilities(self, hidden: np.ndarray, slot: int = 0) -> np.ndarray:
@@ -77,11 +77,11 @@ class WordPredictor:
         """Whether words have probabilities, whose negative logarithms are losses."""
         return self.objective.has_probabilities
 
-    def total_loss(self, ids: np.ndarray, lines: np.ndarray) -> tuple[float, int]:
-        """The sum of the losses of all examples, and their number, of a text of rows and line borders (lines + 1,)."""
+    def total_loss(self, ids: np.ndarray, line_borders: np.ndarray) -> tuple[float, int]:
+        """The summed loss and the number of examples of a text: rows of its words, and the line borders (lines + 1,)."""
         loss, count = 0.0, 0
         offsets = np.array([*range(-self.window, 0), *range(1, self.window + 1)])
-        line_of = np.repeat(np.arange(len(lines) - 1), np.diff(lines))
+        line_of = np.repeat(np.arange(len(line_borders) - 1), np.diff(line_borders))
         step = max(MAX_CONTEXTS // len(offsets), 1)
         for start in range(0, len(ids), step):
             centres = np.arange(start, min(start + step, len(ids)))
@@ -95,7 +95,7 @@ class WordPredictor:
         return loss, count
 
     def loss(self, examples: Examples) -> float:
-        """The sum of the losses of examples: -log P, or that of negative sampling."""
+        """The summed loss of examples: -log P, or the loss of negative sampling."""
         loss, size = 0.0, max(MAX_HIDDEN // self.hidden_dim, 1)
         order = np.argsort(examples.rows, kind="stable")
         rows, words = examples.rows[order], examples.words[order]
@@ -139,7 +139,7 @@ def mean_examples(
 
 
 def concatenated_examples(settings: Any, model: Model, windows: Windows) -> Iterator[Examples]:
-    """The contexts one after another predict the centre; where there is none, there are zeros."""
+    """The concatenated contexts predict the centre; a missing context is zeros."""
     vectors = model.vectors.matrix
     has_context = (windows.contexts != NO_WORD).any(axis=1)
     contexts = windows.contexts[has_context]

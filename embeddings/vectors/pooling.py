@@ -66,10 +66,9 @@ def sum_rows(
 
 
 def split_by_table(tables: Sequence[np.ndarray], texts: RowTexts) -> list[tuple[np.ndarray, RowTexts]]:
-    """Each table that has rows, with its rows of the texts."""
-    filled = [table for table in tables if len(table)]
-    if len(filled) == 1 == len(tables):
-        return [(filled[0], texts)]
+    """Each table, with the texts reduced to the rows of that table."""
+    if len(tables) == 1:
+        return [(tables[0], texts)]
     borders = np.cumsum([0, *map(len, tables)]).tolist()
     return [(table, texts.within(first, first + len(table))) for table, first in zip(tables, borders, strict=False)]
 
@@ -127,8 +126,8 @@ def word_weights(
 
     "sif": a / (a + p) for a word with the share p of the corpus (Arora, Liang and Ma 2017, algorithm 1). "subsample":
     the probability of being kept by subsampling with this threshold, as `Vocabulary.keep_probabilities`, from the share
-    of the `tokens`, by default those of the vocabulary. A word is looked up as it is, then in lower case; an unknown
-    word has share 0 and weight 1.
+    of the corpus. `tokens` is the size of the corpus; by default `frequencies.tokens`. A word is looked up as it is,
+    then in lower case; an unknown word has share 0 and weight 1.
     """
     if weighting == "sif":
         weights = constant / (constant + frequencies.counts / max(frequencies.total, 1))

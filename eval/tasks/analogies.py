@@ -68,12 +68,10 @@ class Questions:
 
     def begin_section(self, section: str, kind: str | None) -> None:
         """Add the questions that follow to this section, which may exist already."""
-        if (section, kind) in zip(self.sections, self.kinds, strict=True):
-            self.current = self.sections.index(section)
-            return
-        self.current = len(self.sections)
-        self.sections.append(section)
-        self.kinds.append(kind)
+        if (section, kind) not in zip(self.sections, self.kinds, strict=True):
+            self.sections.append(section)
+            self.kinds.append(kind)
+        self.current = list(zip(self.sections, self.kinds, strict=True)).index((section, kind))
 
     def add(self, question: tuple[str, str, str], answers: tuple[str, ...]) -> None:
         """Add a question to the current section."""
@@ -250,7 +248,7 @@ def score_analogy(subject: Subject, test: Questions) -> list[AnalogyScores]:
     answers = np.full((len(counts), counts.max()), -1)  # rows of the correct answers to each question
     answers[np.arange(counts.max()) < counts[:, None]] = folding.find(chain.from_iterable(test.answers))
     pairs = test.pairs()
-    limits: dict[int, int | None] = {}  # the restrictions that differ, by how many of the words each leaves
+    limits: dict[int, int | None] = {}  # number of remaining words -> restriction; drops duplicates
     for one in subject.settings.restrict:
         limits.setdefault(n_words if one is None else min(one, n_words), one)
     covered = []

@@ -27,8 +27,9 @@ LEFT = np.uint64(0xA0761D6478BD642F)  # tells words to the left from words to th
 
 
 class Text(NamedTuple):
-    """Ids (tokens,) without those from `vocabulary` on, and lines (lines + 1,) that n-grams do not cross.
+    """A text as token ids (tokens,) and line borders (lines + 1,), which n-grams do not cross.
 
+    ids: the ids of words are below `vocabulary`; all other ids stand for unknown words, which are skipped.
     has_starts: whether each line starts with a token that words can follow.
     """
 
@@ -39,9 +40,12 @@ class Text(NamedTuple):
 
 
 class NgramTable(NamedTuple):
-    """N-grams of one order by hash, all (n-grams,): what is counted, the n-gram, the words before its last, a count.
+    """N-grams of one order and their counts, all arrays (n-grams,).
 
-    What is counted is an n-gram itself, or with the word before it; 0 for an n-gram without a word before it.
+    units: the hash of the n-gram in the highest order and at the start of a line; else of the n-gram with the word
+        before it, or 0 if there is no such word.
+    keys, contexts: the hash of the n-gram, and of all its words but the last.
+    counts: how often the n-gram occurs; 1 for a unit with the word before it.
     """
 
     units: Hashes
@@ -51,7 +55,7 @@ class NgramTable(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """The n-grams and contexts of one order in a test text, sorted hashes, with what is known of them.
+    """The n-grams and contexts of one order in a test text, sorted hashes, and their counts in the training text.
 
     counts: of n-grams; totals: of the words after a context; types: (contexts, 3) how many different words follow it
     once, twice and more often.
@@ -77,7 +81,7 @@ def iter_ngrams(
 ) -> Iterator[tuple[int, NDArray[np.int64], NgramTable]]:
     """The n-grams that end in each part of `chunk` positions.
 
-    Yields the end of the part, the numbers of the last words among the known words, and each n-gram, counted once.
+    Yields the end of the part, the index of the last word of each n-gram among the known words, and the n-grams.
     """
     tokens, lines, last, number = np.empty(0, np.int64), np.empty(0, np.int64), 0, 0
     for begin in range(0, len(text.ids), chunk):
@@ -114,7 +118,7 @@ def grouped(hashes: Hashes, counts: NDArray[np.int64]) -> tuple[NDArray[np.int64
 
 
 def merged(tables: list[NgramTable]) -> NgramTable:
-    """The units of several tables; those with a word before the n-gram count once."""
+    """The units of several tables; a unit with a word before the n-gram counts once."""
     units, keys, contexts, counts = (np.concatenate(column) for column in zip(*tables, strict=True))
     rows, sums = grouped(units, counts)
     units, keys = units[rows], keys[rows]
@@ -122,10 +126,9 @@ def merged(tables: list[NgramTable]) -> NgramTable:
 
 
 def find(sorted_hashes: Hashes, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The place of each hash, and whether it is there."""
+    """The index of each hash in sorted hashes, and whether it is one of them."""
     places = np.searchsorted(sorted_hashes, hashes)
-    is_there = np.zeros(len(hashes), bool)
-    is_there[places < len(sorted_hashes)] = True
+    is_there = places < len(sorted_hashes)
     is_there[is_there] = sorted_hashes[places[is_there]] == hashes[is_there]
     return places, is_there
 
@@ -244,7 +247,7 @@ class CountedOrders:
     def count(self, n: int, keys: Hashes, contexts: Hashes) -> tuple[Needed, NDArray[np.int64], int]:
         """Count n-grams in as many parts as fit into memory.
 
-        Returns what is known of n-grams and contexts of the test text, how many n-grams have the counts 1 to 4 (5,),
+        Returns the counts of n-grams and contexts of the test text, how many n-grams have the counts 1 to 4 (5,),
         and the number of passes over the text.
         """
         parts, passes = max(1, -(-len(self.text.ids) * UNIT_BYTES // self.memory)) if n > 2 else 1, 0
@@ -267,7 +270,7 @@ class CountedOrders:
             else:
                 return needed, counts_of_counts, passes
             parts *= 2
-        raise SettingError(f"{S.memory} must be larger: the words before one n-gram exceed {self.memory / 1e9} GB")
+        raise SettingError(f"{S.memory} must be larger: the n-grams of one part do not fit into {self.memory / 1e9} GB")
 
     def count_part(self, n: int, part: int, parts: int) -> NgramTable | None:
         """Count the n-grams of a part; None if they exceed the memory."""

@@ -155,7 +155,7 @@ def score_ratings(
 
 
 def average(scores: Sequence[ItemScores]) -> Measurement:
-    """The mean of the values of types; none where a type has none."""
+    """The mean of a measure over types; no value if a type has no value."""
     results = [one.result() for one in scores]
     values = [one.value for one in results if one.value is not None]
     is_complete = len(values) == len(scores)
@@ -222,7 +222,8 @@ def measures(
 ) -> Iterator[tuple[str, float | None, Interval]]:
     """Name, value and interval of each measure over test examples (examples, 5)."""
     if not len(test):
-        yield from ((measure, None, NO_INTERVAL) for measure in ("cosine", "squared-error", "median-rank"))
+        ranks = [f"{mean}-rank{order}" for order in ("", "-by-distance") for mean in ("reciprocal", "median", "mean")]
+        yield from ((measure, None, NO_INTERVAL) for measure in ("cosine", "squared-error", *ranks))
         return
     matrix = composer.vectors.matrix
     first, second, true = (matrix[test[:, column]] for column in (FIRST, SECOND, PHRASE))

@@ -32,7 +32,7 @@ from embeddings.training.plan import Plan
 from embeddings.training.training_data import TrainingData
 
 CODE_POINTS = "code_points"  # the table of the alphabet, int32
-NEXT_WORDS = "next_words"  # output vectors in a model, which do not predict words from means of word vectors
+NEXT_WORDS = "next_words"  # output vectors, which predict words from LSTM states, not from means of vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +44,9 @@ class C2W(NeuralTrainer):
     output_name = NEXT_WORDS
     objective: Literal["negative-sampling", "nce", "sampled-softmax", "full-softmax"] = option(
         "nce",
-        "How words are predicted. nce: tell the word from random ones, with a bias for each word and scores that "
-        "become probabilities; negative-sampling: the same without a bias, which learns little from a small corpus; "
-        "sampled-softmax: softmax over a sample; full-softmax: over all words, for small vocabularies.",
+        "How words are predicted. nce: distinguish the word from random words, with a bias for each word and scores "
+        "trained to be log-probabilities; negative-sampling: the same without a bias, which learns little from a "
+        "small corpus; sampled-softmax: softmax over a sample; full-softmax: over all words, for small vocabularies.",
     )
     negatives: int = option(
         20, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000, common=True
@@ -124,7 +124,7 @@ class C2W(NeuralTrainer):
         tables = {name: saved_table(model, name, table) for name, table in settings.sentence_tables().items()}
 
         def read(ids: Ids, lengths: Ids) -> np.ndarray:
-            """The states of the language model before the words of padded sentences, (n, longest, hidden size)."""
+            """For each word of padded sentences, the LSTM state after the earlier words, (n, longest, hidden size)."""
             words = model.vectors.matrix[reading_order(ids, lengths, 0)[0]]
             words[:, 0] = tables["marks"][BOUNDARY]
             return run_lstm(words, tables["sentence_weights"], tables["sentence_bias"])

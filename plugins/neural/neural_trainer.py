@@ -64,7 +64,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         search=SearchRange(500, 8000, log=True),
     )  # fmt: skip
     learning_rate: float = option(
-        0.001, f"{LEARNING_RATE} That of Adam.", gt=0, le=100, search=SearchRange(0.0003, 0.01, log=True), common=True
+        0.001, f"{LEARNING_RATE} Used by Adam.", gt=0, le=100, search=SearchRange(0.0003, 0.01, log=True), common=True
     )
     max_gradient_norm: float = option(5.0, "Longer gradients of a step are scaled to this norm.", gt=0, le=1e9)
     shuffle: bool = option(
@@ -76,7 +76,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
     )
     has_parallel_kernel = True
     libraries = ("torch",)
-    nce_normalizer: ClassVar[str] = "one"  # settings of objectives that have one value here
+    nce_normalizer: ClassVar[str] = "one"  # settings that objectives read and networks fix
     proposals: ClassVar[str] = "unigram"
     target_in_sample: ClassVar[bool] = True
     output_name: ClassVar[str]  # the output vectors in a model

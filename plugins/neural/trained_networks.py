@@ -75,10 +75,10 @@ class SentencePredictor:
         """Whether words have probabilities, whose negative logarithms are losses."""
         return self.objective.has_probabilities
 
-    def total_loss(self, ids: Ids, lines: Ids) -> tuple[float, int]:
-        """The sum of the losses of all words of a text `ids`, rows of the vocabulary, and the number of words."""
+    def total_loss(self, ids: Ids, line_borders: Ids) -> tuple[float, int]:
+        """The summed loss and the number of words of a text; see `WordPredictor.total_loss`."""
         loss = 0.0
-        for sentences in sentence_groups(ids, lines, self.max_length):
+        for sentences in sentence_groups(ids, line_borders, self.max_length):
             hidden = np.concatenate(self.encode(sentences)).astype(np.float64)
             words = np.concatenate(sentences)
             loss += float(self.objective.losses(hidden, self.tables, np.arange(len(words)), words).sum())

@@ -50,7 +50,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
     def __post_init__(self) -> None:
         super().__post_init__()
         accepted_names, required_names = (
-            {field.name for field in fields(kind)} for kind in (self.base_class, WindowTrainer)
+            {field.name for field in fields(kind)} for kind in (self.word_trainer_class, WindowTrainer)
         )
         if not required_names <= accepted_names or "base" in accepted_names:
             raise SettingError(f"{S.base} must be a trainer of words from context windows, got {self.base!r}")
@@ -58,13 +58,13 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
 
     @cached_property
     def run_trainer(self) -> WindowTrainer:
-        """The word trainer, to which checkpoints belong, with its own defaults for settings that are None."""
-        values = {field.name: getattr(self, field.name) for field in fields(WindowTrainer)}
-        trainer: WindowTrainer = self.base_class(**{name: value for name, value in values.items() if value is not None})
+        """The word trainer, whose runs write the checkpoints; settings that are None take its defaults."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(WindowTrainer))
+        trainer: WindowTrainer = self.word_trainer_class(**{name: one for name, one in values if one is not None})
         return trainer
 
     @property
-    def base_class(self) -> Any:
+    def word_trainer_class(self) -> Any:
         """The class of the word trainer."""
         try:
             return registry.load("trainer", self.base)
@@ -151,7 +151,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
 
     def with_functions(
         self,
-        base: Model,
+        model: Model,
         examples: Examples,
         settings: dict[str, Any],
         joiner: str,
@@ -165,24 +165,24 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
 
         start_time = perf_counter()
         with threadpool_limits(limits=threads, user_api="blas"):
-            fitted, fit_record = fit(base.vectors, examples, self, seed=seed, report=report)
-        record = {**base.record, "base": {"model": base.name, "settings": base.settings}, **fit_record}
-        if base.composer is not None and base.name != NAME:
+            fitted, fit_record = fit(model.vectors, examples, self, seed=seed, report=report)
+        record = {**model.record, "base": {"model": model.name, "settings": model.settings}, **fit_record}
+        if model.composer is not None and model.name != NAME:
             record["notes"].append("the model composes phrases, and no longer out-of-vocabulary words")
         seconds = round(perf_counter() - start_time, 3)
         record |= {"joiner": joiner, "seed": seed, "threads": threads, "fit_seconds": seconds}
-        of_composition = {name for name in base.tables if parse_name(name)} | {EXAMPLES, POS_TAGS}
-        tables = {name: table for name, table in base.tables.items() if name not in of_composition} | fitted
+        of_composition = {name for name in model.tables if parse_name(name)} | {EXAMPLES, POS_TAGS}
+        tables = {name: table for name, table in model.tables.items() if name not in of_composition} | fitted
         if examples.pos_tags is not None:
             tables[POS_TAGS] = examples.pos_tags
         return Model(
             NAME,
-            vectors=Vectors(base.vectors.words, base.vectors.matrix, counts=base.vectors.counts),
-            vocabulary=base.vocabulary,
+            vectors=Vectors(model.vectors.words, model.vectors.matrix, counts=model.vectors.counts),
+            vocabulary=model.vocabulary,
             settings=settings,
             tables=tables,
             record=record,
             composer=Composer.of,
-            tags=base.tags,
-            phrases=base.phrases,
+            tags=model.tags,
+            phrases=model.phrases,
         )

@@ -123,3 +123,15 @@ def test_malformed_google_files_are_refused(tmp_path, text, message):
 def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(FormatError, match="no analogy questions"):
         read_questions(tmp_path)
+
+
+def test_halves_keep_sections_of_one_name_and_two_kinds_apart(tmp_path):
+    for kind in "xy":
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "same.txt").write_text("".join(f"{kind}{row} {kind}{row}s\n" for row in range(6)))
+    whole = read_questions(tmp_path)
+    for half in ("dev", "test"):
+        part = whole.select(half)
+        kinds = [part.kinds[section] for section in part.section_of]
+        assert kinds == [question[0][0] for question in part.questions]
+        assert set(kinds) == {"x", "y"}

@@ -1,8 +1,8 @@
 """Addresses of files in object stores and on web servers, such as s3://bucket/folder/file.
 
 Credentials in an address (`s3://key:secret@bucket/file`, the query of a signed web address) stay in the memory of this
-process: addresses are printed, recorded and passed on without them, and they are looked up when a file is opened. What
-looks like a credential in any other text, such as an address of an unknown scheme, is remembered as a secret, and
+process: addresses are printed, recorded and passed on without credentials, which are looked up when a file is opened.
+What looks like a credential in any other text, such as an address of an unknown scheme, is remembered as a secret, and
 `masking` removes secrets from errors, messages and logs.
 """
 
@@ -91,7 +91,7 @@ def parse_address(path: StrPath) -> Address:
     if scheme in WEB:
         path_part, _, query = path_part.partition("#")[0].partition("?")
     if not host:
-        raise SettingError(f"an address needs a host or bucket: {scheme}://name/path")
+        raise SettingError(f"an address requires a host or bucket: {scheme}://name/path")
     if user:
         name, _, password = user.partition(":")
         credentials[scheme, host] = unquote(name), unquote(password)
@@ -103,10 +103,10 @@ def parse_address(path: StrPath) -> Address:
 
 
 def split_login(scheme: str, rest: str) -> tuple[str, str, str]:
-    """Split an address without its scheme into login, host and path; errors, as `parse_address`, do not show it."""
+    """Split an address without its scheme into login, host and path; errors do not show the login."""
     head, _, path = rest.partition("/")
     has_port = scheme not in ("s3", "gs")
-    if "@" not in head and not (HOST.fullmatch(head) if has_port else ":" not in head):  # a secret with a slash
+    if "@" not in head and not (HOST.fullmatch(head) if has_port else ":" not in head):  # the secret has a slash
         user, at, rest = rest.partition("@")
         if not at:
             port = ", and a port is a number" if has_port else ""
@@ -121,9 +121,9 @@ def split_login(scheme: str, rest: str) -> tuple[str, str, str]:
 
 
 def without_credentials(text: str) -> str:
-    """Return an argument of the command line or a setting without the credentials of the address that it is.
+    """Return a command-line argument or a setting without credentials, if it is an address.
 
-    Other text that looks like credentials stays, and is remembered as a secret.
+    Other text is returned unchanged; text in it that looks like credentials is remembered as a secret.
     """
     match = ARGUMENT.fullmatch(text)
     remember_secrets(text)
