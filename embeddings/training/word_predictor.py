@@ -78,7 +78,7 @@ class WordPredictor:
         return self.objective.has_probabilities
 
     def total_loss(self, ids: np.ndarray, line_borders: np.ndarray) -> tuple[float, int]:
-        """The summed loss and the number of examples of a text: rows of its words, and the line borders (lines + 1,)."""
+        """The summed loss and the number of examples of a text: rows of its words, and line borders (lines + 1,)."""
         loss, count = 0.0, 0
         offsets = np.array([*range(-self.window, 0), *range(1, self.window + 1)])
         line_of = np.repeat(np.arange(len(line_borders) - 1), np.diff(line_borders))

@@ -222,8 +222,8 @@ def measures(
 ) -> Iterator[tuple[str, float | None, Interval]]:
     """Name, value and interval of each measure over test examples (examples, 5)."""
     if not len(test):
-        ranks = [f"{mean}-rank{order}" for order in ("", "-by-distance") for mean in ("reciprocal", "median", "mean")]
-        yield from ((measure, None, NO_INTERVAL) for measure in ("cosine", "squared-error", *ranks))
+        names = [f"{mean}-rank{end}" for end in ("", "-by-distance") for mean in ("reciprocal", "median", "mean")]
+        yield from ((measure, None, NO_INTERVAL) for measure in ("cosine", "squared-error", *names))
         return
     matrix = composer.vectors.matrix
     first, second, true = (matrix[test[:, column]] for column in (FIRST, SECOND, PHRASE))

@@ -141,7 +141,7 @@ def near_texts(paths: Sequence[str]) -> Callable[[str], bool]:
     sets = set[frozenset[str]]()
     for source in (source for path in paths for source in resolve_source(path)):
         with open_table(source) as table:
-            for cells in chain.from_iterable(table.batches(table.texts)):
+            for cells in chain.from_iterable(table.batches(table.text_columns)):
                 sets.update(frozenset(WORD.findall(cell.lower())) for cell in cells if isinstance(cell, str))
     counts = Counter(chain.from_iterable(sets))
     frequent = {word for word, count in counts.items() if count > max(1, MAX_SHARE * len(sets))}

@@ -14,7 +14,7 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare_scores
 from embeddings.eval.report import EvaluatedVectors, write_report
 from embeddings.eval.statistics.confidence_intervals import normal_interval
-from embeddings.eval.tasks.phrase_composition import median_interval, read_phrase_ratings
+from embeddings.eval.tasks.phrase_composition import measures, median_interval, read_phrase_ratings
 from embeddings.plugins.tensor_indexing.composer import Composer
 from embeddings.plugins.tensor_indexing.fitting import cosine_ranks
 from embeddings.plugins.tensor_indexing.phrase_pairs import TEST
@@ -100,6 +100,15 @@ def test_plain_vectors_have_functions_without_parameters(model, ratings):
     assert {result.method for result in results} == {"additive", "multiplicative", "own"}
     with pytest.raises(SettingError, match="held-out phrases require"):
         em.evaluate(model.vectors, phrases="held-out")
+
+
+def test_a_type_without_phrases_has_the_same_measures_without_values(model):
+    composer = Composer.of(model)
+    full, empty = (
+        list(measures(composer, rows, "any", "additive")) for rows in (composer.examples, composer.examples[:0])
+    )
+    assert {name for name, _, _ in empty} == {name for name, _, _ in full}
+    assert {value for _, value, _ in empty} == {None}
 
 
 def test_held_out_equals_the_naive_implementation(model):
