@@ -145,7 +145,7 @@ class Encoder:
                 self.append(self.scanner.scan(part, name))
 
     def add_lists(self, lists: Sequence[Sequence[bytes]]) -> None:
-        """Encode token lists, of which each is a line and a document."""
+        """Encode token lists; each list is a line and a document."""
         self.finish_scanning()
         self.add_documents(self.sentences.count - 1 + np.arange(len(lists)))
         ids, starts = self.words.intern_lists(lists)
@@ -155,7 +155,7 @@ class Encoder:
         self.words.state[scanner.N_LINES] = self.sentences.count - 1
 
     def add_tags(self, tags: Sequence[Tag]) -> None:
-        """Write the tags of the next documents: those that are not empty, each once, or a null tag."""
+        """Write the tags of the next documents: the distinct nonempty tags, or a null tag."""
         distinct: list[list[str | None]] = [[*dict.fromkeys(filter(None, tag_list(tag)))] or [None] for tag in tags]
         self.tags = self.tags or TagFile(self.folder / TAGS)
         if self.tag_starts is None and any(len(one) > 1 for one in distinct):

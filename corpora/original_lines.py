@@ -26,7 +26,7 @@ class OriginalLine(NamedTuple):
 
 
 def original_lines(corpus: "Corpus", numbers: NDArray[np.int64]) -> dict[int, OriginalLine]:
-    """Read the sources again, up to the last of some lines, and return these lines by their numbers.
+    """Read the sources again, up to the last requested line, and return the requested lines by number.
 
     Lines of more than `MAX_LINE` bytes, and all lines of sources that can be read once only, and of labelled texts and
     pairs, are missing.

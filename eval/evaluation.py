@@ -129,7 +129,7 @@ def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> Comparisons:
 
 
 def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[Any]]) -> EvaluationSettings:
-    """The settings of an evaluation; refuses those that are out of range, unknown, or of kinds without a test set."""
+    """The settings of an evaluation; refuses unknown settings, values out of range, and kinds without a test set."""
     given = dict(arguments)
     if unknown := [name for name in given if name not in (*DEFAULTS, *POOLING)]:
         remedy = "; use evaluate_classifier for classifiers" if unknown[0] == "labels" else ""
@@ -270,7 +270,7 @@ def compare(
 
 
 def resolve(vectors: One | ModelGroup | Sequence[One]) -> tuple[Evaluable | list[Evaluable], str]:
-    """The vectors or the model, or those of several runs, and a name for them."""
+    """The vectors or model to evaluate, or the models of several runs, and their name."""
     if isinstance(vectors, ModelGroup):
         return [*vectors.models], vectors.folder.name
     if isinstance(vectors, str | os.PathLike):

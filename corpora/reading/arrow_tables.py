@@ -93,7 +93,7 @@ class ArrowTable:
     def batches(
         self, columns: Sequence[str], optional: Sequence[str] = (), arrays: Sequence[str] = ()
     ) -> Iterator[list[Any]]:
-        """Yield the values of these columns, a few thousand rows at a time; None is null.
+        """Yield the values of `columns`, a few thousand rows at a time; None is null.
 
         Arguments:
             columns: columns that the table must have.

@@ -18,7 +18,7 @@ def tag_list(tag: Tag) -> list[str]:
 
 
 def merge_tags(tags: Sequence[Tag]) -> Tag:
-    """Return the tags of a row, given those of each of its tag columns."""
+    """Return the tags of a row, given the tags in each of its tag columns."""
     return tags[0] if len(tags) == 1 else [one for tag in tags for one in tag_list(tag)]
 
 
@@ -35,7 +35,7 @@ class ColumnSelection:
     inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
 
     def text_column(self, file: str, names: Sequence[str], strings: Sequence[str], lists: Sequence[str] = ()) -> str:
-        """Return the text column of a file, given its columns, and those of strings and of lists of strings.
+        """Return the text column of a file, given all its columns, its string columns and its string-list columns.
 
         By default it is `text`, or the only column of strings, or else of lists, that is not a tag column.
         """

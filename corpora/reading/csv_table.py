@@ -82,7 +82,7 @@ class CsvTable(ArrowTable):
         check_is_text(sample, self.name)
 
     def read_batches(self, names: list[str]) -> Iterator[Any]:
-        """Yield the rows of the columns with these names, a block at a time."""
+        """Yield the rows of the columns `names`, a block at a time."""
         places = [self.columns.index(name) for name in names]
         if self.first_rows:
             yield strings_batch(self.first_rows, names, places)
@@ -107,7 +107,7 @@ class CsvTable(ArrowTable):
 
 
 def strings_batch(rows: list[list[str]], names: list[str], places: list[int]) -> Any:
-    """Return some cells of rows as a record batch of strings with these names."""
+    """Return the cells at `places` in rows as a record batch of strings with the names `names`."""
     return pa.record_batch([pa.array([row[place] for row in rows], pa.string()) for place in places], names)
 
 

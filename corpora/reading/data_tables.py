@@ -85,7 +85,7 @@ class BagItems:
 
 
 def open_ray(data: Any) -> OpenedTable:
-    """Open a Ray Dataset, of which only the selected columns are computed, a batch at a time."""
+    """Open a Ray Dataset; only the selected columns are computed, a batch at a time."""
 
     def batches(names: list[str]) -> Iterator[Any]:
         return batches_of(data.select_columns(names).iter_batches(batch_size=BATCH_ROWS, batch_format="pyarrow"))
@@ -143,7 +143,7 @@ def to_array(column: Any, kind: Any) -> Any:
 
 
 def open_stream(data: Any) -> OpenedTable:
-    """Open what exports itself as Arrow data: tables of pyarrow, polars, DuckDB and others, and columns."""
+    """Open a table or column that exports Arrow data, such as a table of pyarrow, polars or DuckDB."""
     if hasattr(data, "schema") or hasattr(data, "columns"):
         reader = pa.RecordBatchReader.from_stream(data)
         return reader.schema, lambda names: (batch.select(names) for batch in reader)

@@ -49,8 +49,8 @@ def find_new(
 ) -> int:
     """Mark the texts that are not in the table, and add them; returns the first one that was not examined.
 
-    Text i ends at `ends[i]`, where the next one begins. The function stops if the table has `limit` hashes, unless it
-    is negative: then the table keeps at most `-limit` hashes, and other new texts are counted but not stored.
+    Text i ends at `ends[i]`, where the next one begins. limit >= 0: stop once the table has `limit` hashes, so that the
+    caller can enlarge it. limit < 0: never stop; once the table has `-limit` hashes, new texts are only counted.
     `multipliers` (2,) uint64 are odd numbers that nobody can know, so that no text can be made to collide.
     """
     start = ends[begin - 1] if begin else 0

@@ -41,11 +41,11 @@ class LabelledTexts:
         return len(self.starts) - 1
 
     def position(self, text: int) -> str:
-        """Where a text of this batch stands, such as "train.txt, line 7"."""
+        """The position of a text in its source, such as "train.txt, line 7"."""
         return f"{self.source}, {self.unit} {self.first + text + 1}"
 
     def part(self, first: int, stop: int) -> "LabelledTexts":
-        """The texts with these numbers in this batch."""
+        """The texts `first` to `stop` of the batch."""
         starts, labels = self.starts[first : stop + 1], self.labels[first:stop]
         return replace(self, starts=starts, labels=labels, first=self.first + first)
 
@@ -136,7 +136,7 @@ class LabelFormat:
         return [name for name in dict.fromkeys(name.strip().removeprefix(self.prefix) for name in names) if name]
 
     def split_lines(self, data: bytes, starts: NDArray[np.int64], source: str, unit: str, first: int) -> LabelledTexts:
-        """Return lines without the words that are labels, and these labels."""
+        """Separate the words and the labels of lines."""
         is_border = np.zeros(len(data) + 1, bool)  # whether a word may begin at a byte
         is_border[1:] = IS_SPACE[np.frombuffer(data, np.uint8)]
         is_border[starts] = True

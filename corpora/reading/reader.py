@@ -113,7 +113,7 @@ class SourceReader:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What was found in the sources, as values that JSON can hold."""
+        """Properties found in the sources, as values that JSON can hold."""
         errors = {"decoding_errors": self.errors, "decoding_error_positions": self.error_positions}
         dropped = {} if self.duplicate_filter is None else {"duplicates": self.duplicate_filter.duplicates}
         wrapped = {} if self.hard_wrapped is None else {"hard_wrapped": self.hard_wrapped}
@@ -200,7 +200,7 @@ class SourceReader:
                 return
 
     def row_blocks(self, rows: TextBlock) -> Iterator[TextBlock]:
-        """Yield rows as blocks, without repeated ones if these are dropped."""
+        """Yield rows as blocks, without duplicates if the reader drops duplicates."""
         if self.duplicate_filter is not None:
             rows = self.duplicate_filter.rows(rows)
         yield from rows.split(self.size)

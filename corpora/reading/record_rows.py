@@ -239,7 +239,7 @@ class RecordTable:
     def batches(
         self, columns: Sequence[str], optional: Sequence[str] = (), arrays: Sequence[str] = ()
     ) -> Iterator[list[list[Any]]]:
-        """Yield the values of these columns as `ArrowTable.batches` does, those of `arrays` as lists too."""
+        """Yield column values as `ArrowTable.batches` does; columns in `arrays` are lists, not Arrow arrays."""
         for column in () if self.has_names else columns:
             check_column_exists(self.name, column, self.columns)
         for part in batches_of(self.records, BATCH_ROWS):

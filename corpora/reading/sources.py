@@ -41,7 +41,7 @@ class File:
 
     @property
     def table_source(self) -> Any:
-        """What pyarrow reads a table from: the path, or a function that opens a remote file at any position."""
+        """The input of pyarrow for a table: the path, or a function that opens a remote file at any position."""
         return self.path
 
     def status(self) -> "FileStatus":

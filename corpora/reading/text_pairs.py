@@ -86,7 +86,7 @@ class PairBatch:
 
 
 class PairChecks:
-    """Drops pairs with an empty side, and refuses pairs of which nothing can be learned."""
+    """Drops pairs with an empty side, and refuses pairs that nothing can be learned from."""
 
     def __init__(self, name: str, missing: str = "it is empty") -> None:
         self.name = name
@@ -237,7 +237,7 @@ class PairColumns:
             raise SettingError(f"{S.left_column} and {S.right_column} must be set together")
 
     def resolve(self, table: Table) -> "PairColumns":
-        """These columns of a table, with names for those that were not set."""
+        """The pair columns of a table; a column that is not set is inferred from the names in the table."""
         if self.left is not None:
             return self
         named = (self.negative, self.rating)

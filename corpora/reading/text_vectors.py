@@ -84,7 +84,7 @@ def read_text_vectors(
 
 
 def choose_column(table: Table, names: tuple[str, ...], candidates: list[str], setting: str) -> str:
-    """The column of one of these names, or the only candidate."""
+    """The column with a name in `names`, or else the only candidate."""
     chosen = next((name for name in names if name in table.columns), None)
     if chosen is None and len(candidates) != 1:
         raise CorpusError(f"{table.name}: set {setting}; its columns: {format_names(table.columns) or 'none'}")

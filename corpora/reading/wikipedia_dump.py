@@ -63,7 +63,7 @@ def without_tables(markup: str) -> str:
 
 
 def without_tags(markup: str) -> str:
-    """Return markup without HTML tags, and without the content of those that are left out."""
+    """Return markup without HTML tags, and without the content of dropped tags."""
     parts, end = [], 0
     last = {match[2].lower(): match.start() for match in TAG.finditer(markup) if match[1]}
     last = {name: start for name, start in last.items() if name in DROPPED_TAGS or name == "nowiki"}

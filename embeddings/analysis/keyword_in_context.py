@@ -195,7 +195,7 @@ MAX_TITLE = 12  # words of a title
 
 
 def title_line(encoded: EncodedCorpus, document: int) -> int | None:
-    """The line with the title of a document: its first line with words, if it has half those of the next at most."""
+    """The title line of a document: the first line with words, if it has at most half the words of the next line."""
     first, stop = encoded.documents[document : document + 2].tolist()
     sizes = np.diff(encoded.sentences[first : min(stop, first + N_TITLE_LINES) + 1])
     lines = np.flatnonzero(sizes)[:2].tolist()

@@ -153,7 +153,7 @@ def ids_of(encoded: EncodedCorpus, term: str) -> NDArray[np.int64]:
 
 
 def positions_of(ids: NDArray[np.int32], terms: Sequence[NDArray[np.int64]], size: int) -> NDArray[np.int64]:
-    """The positions (occurrences,) at which consecutive ids are among those of consecutive terms.
+    """The positions (occurrences,) at which consecutive ids match consecutive terms, each a set of ids.
 
     Arguments:
         size: the number of words of the vocabulary, the id of words outside it.

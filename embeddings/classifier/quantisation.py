@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def prune(classifier: "LabelPredictor", cutoff: int) -> "LabelPredictor":
-    """Keep the `cutoff` rows of words and n-grams that have the largest norms, and that of `</s>`.
+    """Keep the `cutoff` rows of words and n-grams with the largest norms, and the row of `</s>`.
 
     N-grams without a row are left out of the mean of a text. Without a row of any n-gram, there are no n-grams.
     """

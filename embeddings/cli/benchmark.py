@@ -23,7 +23,7 @@ TEST_SETS = {  # additional ones, besides the default sets of `evaluate`; help o
 
 
 def repeatable(settings: type, name: str) -> click.Option:
-    """An option made from a setting, of which every value is benchmarked."""
+    """A repeatable option made from a setting; the benchmark runs every value."""
     (one,) = from_settings(settings, [name])
     return option(flag(name), str(one.help), multiple=True, default=[one.default], type=one.type)
 

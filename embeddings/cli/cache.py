@@ -73,7 +73,7 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
 
 
 def remove_named(folder: Path, name: str) -> list[Entry]:
-    """Remove the entry whose name starts with `name`, or all; returns those that were removed."""
+    """Remove the entry whose name starts with `name`, or all entries; returns the removed entries."""
     entries = corpus_cache.list_entries(folder)
     matches = entries if name == "all" else [entry for entry in entries if name and entry.name.startswith(name)]
     if name != "all" and len(matches) != 1:

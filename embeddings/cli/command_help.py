@@ -130,7 +130,7 @@ class Command(click.Command):
     def page(
         self, formatter: click.HelpFormatter, ctx: click.Context, text: str, sections: dict[str, list[tuple[str, str]]]
     ) -> str:
-        """Help with a text, an example and sections of options; without a text only these."""
+        """Help with a text, an example and sections of options; without a text, only the sections."""
         self.format_usage(ctx, formatter)
         if text:
             formatter.write_paragraph()

@@ -40,7 +40,7 @@ WEIGHTING = {  # parameters of `weight_vectors` and the metavars of their option
 
 
 def check_weighting(weighting: Mapping[str, Any]) -> bool:
-    """Whether these arguments of `weight_vectors` change rows; refuses arguments that would have no effect."""
+    """Whether arguments of `weight_vectors` change rows; refuses arguments that would have no effect."""
     changes = "weighting" in weighting or bool(weighting.get("remove_components")) or "pca" in weighting
     for name in ("constant", "fit_on"):
         if name in weighting and not changes:
@@ -52,7 +52,7 @@ def check_weighting(weighting: Mapping[str, Any]) -> bool:
 
 
 def weighting_note(weighting: Mapping[str, Any]) -> str:
-    """What was done with the rows, for a model card."""
+    """How the rows were weighted and projected, as a note for a model card."""
     kind = weighting.get("weighting", "none")
     steps = ["no weights" if kind == "none" else f"{kind} weights of words"]
     if removed := weighting.get("remove_components"):
@@ -125,8 +125,8 @@ def command(
     weighting = take_arguments(weighting, WEIGHTING)
     read_options: dict[str, Any] = {"allow_pickle": allow_pickle, "errors": errors}
     changes_rows = check_weighting(weighting)
-    is_whole = words is None and table == "vectors" and not changes_rows and retrofit is None
-    if is_whole and file_format.load_format(name).write_classifier is not None and has_classifier(vectors):
+    is_unchanged = words is None and table == "vectors" and not changes_rows and retrofit is None
+    if is_unchanged and file_format.load_format(name).write_classifier is not None and has_classifier(vectors):
         classifier = load_classifier(vectors, errors=errors)
         classifier.export(out, name, force=force)
         labels = len(classifier.labels)
@@ -135,8 +135,7 @@ def command(
         else:
             note(f"exported a classifier of {quantity(labels, 'label')} to {out}")
         return
-    takes_models = file_format.load_format(name).write_model is not None
-    if is_whole and takes_models and has_model(vectors):
+    if is_unchanged and file_format.load_format(name).write_model is not None and has_model(vectors):
         model = load_model(vectors, **read_options)
         exported = model.vectors
         files = file_format.write_model(model, out, **choice, force=force, **options)

@@ -133,7 +133,7 @@ def from_signature(
 
 
 def parts_of(parameter: str, declaration: str | None) -> tuple[str, str, str | None]:
-    """The names of the option for a parameter, that of its value, and its metavar; see `from_signature`."""
+    """The option names, the value name and the metavar for a parameter; see `from_signature`."""
     match = re.fullmatch(r"((?:-\S+ ?)*)(?:([a-z_]+)(?: |$))?(.*)", declaration or "")
     assert match is not None  # its parts may all be empty
     flags = match[1].strip() or flag(parameter)
@@ -141,7 +141,7 @@ def parts_of(parameter: str, declaration: str | None) -> tuple[str, str, str | N
 
 
 def take_arguments(values: dict[str, Any], parameters: Mapping[str, str | None]) -> dict[str, Any]:
-    """Remove the values of options made by `from_signature` from those of a command; returns them by parameter.
+    """Remove from the values of a command the options made by `from_signature`; returns them by parameter.
 
     Options that the command does not have, and values None, are left out.
     """

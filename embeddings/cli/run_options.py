@@ -91,7 +91,7 @@ OUTPUT_RECORD = "saved.json"  # in the checkpoint folder: identifies the output 
 
 
 def options(trainer: type[Trainer]) -> list[click.Option]:
-    """The options of `train` that start and control a run, without those that a trainer does not support."""
+    """The options of `train` that start and control a run, except options that a trainer does not support."""
     if not trainer.accepts_run_options:
         return []
     left_out = {name for key in trainer.unsupported for name in DEPENDENT[key]}

@@ -90,7 +90,7 @@ def command(
 
 
 def costs(model: Model, trainings: int) -> str:
-    """What the trainings cost: the time by that of the model, and the memory of their vectors."""
+    """The expected cost of trainings: time, from the training time of the model, and memory for vectors."""
     size = trainings * len(model.vectors) * model.vectors.dim * np.dtype(np.float16).itemsize
     seconds, text = model.record.get("seconds"), quantity(trainings, "training")
     if isinstance(seconds, int | float):

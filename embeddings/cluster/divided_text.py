@@ -100,7 +100,7 @@ def divide_files(files: Sequence[File], parts: int, encoding: str) -> list[list[
 
 
 def find_cut(files: Sequence[File], sizes: list[int], ends: list[int], place: int, encoding: str) -> tuple[int, int]:
-    """Return the file and the byte in it next to a place in all files where these can be cut."""
+    """Return the nearest cut to a position in the concatenated files: a file, and a byte in it."""
     number = next(number for number, end in enumerate(ends) if place < end or number == len(ends) - 1)
     offset = place - (ends[number] - sizes[number])
     is_text = encoding == UTF8 and not isinstance(files[number], RemoteFile)

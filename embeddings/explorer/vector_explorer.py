@@ -187,7 +187,7 @@ class VectorExplorer:
             return asdict(explain(self.source, self.require_corpus(), a, b, top=top, width=60))
 
     def search(self, query: str, top: Top = 10) -> dict[str, Any]:
-        """The texts that answer a query best: ids, scores, and parts of the text, with those that the query has."""
+        """The texts that answer a query best: ids, scores, and parts of the text, with query words marked."""
         if self.texts is None:
             raise SettingError("a search requires texts: start with --texts")
         with self.lock:

@@ -34,10 +34,10 @@ HEADER_NUMBERS = 2  # numbers after the first field of a line that may be a brok
 
 
 def sniff(start: bytes) -> float:
-    """0.7 if the first line is a word and numbers, and a complete second line has as many or more numbers; else 0.
+    """0.7 if the first line is a word and numbers, and a complete second line has as many or more numbers.
 
-    0.3 if the first line holds a NUL, or may be a word2vec header and the second line is incomplete. 0 if the first
-    line has one or two numbers and the second line has more: the first line may be a broken word2vec header.
+    Of such files 0.3 if the first line holds a NUL, or may be a word2vec header and the second line is incomplete. 0
+    for a possible broken word2vec header, one or two numbers before a line of more numbers, and for all other files.
     """
     lines = start.split(b"\n")
     if len(lines) == 1 and len(start) == HEAD_SIZE:  # the line is longer; its last number may be cut off

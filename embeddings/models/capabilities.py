@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Capabilities:
-    """Optional capabilities of a trainer's models; a subclass overrides those that it has.
+    """Optional capabilities of a trainer's models; a subclass overrides the capabilities that it has.
 
     composer: a static method that returns, for a model, a function that computes vectors of any words: `Model.compose`.
     inferencer: one that returns, for a model, a function that infers vectors of new documents: `Model.infer`.

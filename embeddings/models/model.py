@@ -332,7 +332,7 @@ class Model(InteropMixin):
         return np.stack([row[len(left)] for row, left in zip(contexts, ids[::2], strict=True)])
 
     def substitutes(self, text: str, top: int = 10) -> Neighbours:
-        """The words that fit a gap best, such as that of "I ate a [] for lunch", each with its cosine, best first.
+        """The words that best fit a gap, such as [] in "I ate a [] for lunch", with their cosines, best first.
 
         Raises:
             SettingError: as `context_vector`, or `top` is below 1.

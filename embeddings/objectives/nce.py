@@ -21,7 +21,7 @@ class NoiseContrast(NamedTuple):
     """Output vectors of words, (vocabulary * slots, padded dim), and the noise.
 
     bias: (vocabulary * slots, PADDING) the bias of each word in its first column.
-    log_normalizer: the same for the logarithm of the trained normaliser, one for each slot; no rows if it is 1.
+    log_normalizer: (slots, PADDING) log Z of each slot in the first column; (0, PADDING) if Z is fixed at 1.
     log_noise: (vocabulary,) log(k q), where q is the probability of a word as noise.
     negatives: k.
     """
@@ -39,12 +39,13 @@ def learn_contrast(
     operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
-    """Is a word data, with probability exp(x · o + b) / Z, or one of k words of noise, with probability q each?
+    """One step of a binary classifier that tells the word to predict (y = 1) from k noise words (y = 0).
 
         g = rate * (y - sigmoid(x · o + b - log Z - log(k q)))
         o += g * x    b += g    log Z -= g    x += sum of g * o, of o before the step
 
-    As the noise is independent of the word to predict, it may contain it.
+    x: each of the `m` inputs; o, b: the vector and bias of a word; Z: the normaliser of the `slot`; q: the probability
+    of a noise word, which may be the word to predict. `first`: the index of the first noise word of word `i`.
     """
     width, n, centre = operand.output.shape[1], 1 + operand.negatives, block.words[i]
     log_z = operand.log_normalizer[slot, 0] if operand.log_normalizer.shape[0] > 0 else 0.0

@@ -17,7 +17,7 @@ def documentation(item: Callable[..., Any]) -> str:
 
 @cache
 def argument_texts(function: Callable[..., Any]) -> dict[str, str]:
-    """What the docstring of a function says about each of its arguments, without sentences about Python, as help."""
+    """The description of each argument in a function's docstring, without sentences about Python, as help."""
     _, _, section = documentation(function).partition("Arguments:\n")
     texts: dict[str, str] = defaultdict(str) if sys.flags.optimize > 1 else {}
     for entry in re.split(r"\n    (?=\w)", "\n" + section.split("\n\n")[0])[1:]:

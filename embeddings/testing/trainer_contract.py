@@ -186,7 +186,7 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
 
 
 def class_and_settings(trainer: str | type[Trainer] | Trainer) -> tuple[type[Trainer], dict[str, Any]]:
-    """The class of a trainer given in any of these ways, and the settings of an instance."""
+    """The class of a trainer given by name, class or instance, and the settings of an instance."""
     if isinstance(trainer, str):
         return registry.load("trainer", trainer), {}
     if isinstance(trainer, type):
@@ -384,6 +384,6 @@ def check_continued(trainer: Trainer, model: Model) -> None:
 
 
 def one_epoch(trainer: Trainer) -> Trainer:
-    """The same trainer with one epoch."""
+    """A copy of a trainer with one epoch."""
     settings = {field.name: getattr(trainer, field.name) for field in dataclasses.fields(trainer)}
     return type(trainer)(**settings | ({"epochs": 1} if "epochs" in settings else {}))

@@ -103,7 +103,7 @@ class Segment:
         return WordList(self.terms, distinct=True)
 
     def rows_of(self, ids: Any) -> np.ndarray:
-        """Which rows have one of these ids and are not removed, (rows,) bool."""
+        """Whether each row has an id in `ids` and is not removed, (rows,) bool."""
         found = pc.is_in(self.rows.column(ID), value_set=ids).to_numpy()
         return np.asarray(found & self.live)
 
@@ -112,7 +112,7 @@ class Segment:
         return self.with_removed(rows | ~self.live) if rows.any() else self
 
     def with_removed(self, removed: np.ndarray | None, mask: str | None = None) -> "Segment":
-        """The same rows, others of which are removed."""
+        """A copy of the segment in which the rows `removed` are marked as removed."""
         segment = copy.copy(self)
         for name in ("live", "live_count", "live_length"):
             vars(segment).pop(name, None)
@@ -315,7 +315,7 @@ class IndexFolder:
 
 
 def is_text_index(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is that of an index of texts."""
+    """Whether a path leads to a text index."""
     return not is_remote(path) and (Path(path) / INDEX).is_file()
 
 

@@ -118,7 +118,7 @@ class Lexicon:
 def count_pairs(
     terms: np.ndarray, texts: np.ndarray, lengths: np.ndarray, size: int, counts: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
-    """The postings of (term, text) pairs: where those of each term begin, texts, counts, and lengths of texts.
+    """The postings of (term, text) pairs: the start of each term, texts, counts, and text lengths.
 
     Without `counts` a pair counts as often as it occurs; with them it occurs once.
     """
@@ -158,7 +158,7 @@ def merge_postings(segments: Sequence[Segment]) -> tuple[Any, dict[str, np.ndarr
 
 
 def lexical_scores(segments: Sequence[Segment], weights: Mapping[str, float]) -> list[np.ndarray]:
-    """The scores of all rows of each segment, (rows,) float32; those of removed rows mean nothing."""
+    """The scores of all rows of each segment, (rows,) float32; scores of removed rows are meaningless."""
     scores = [np.zeros(len(segment), np.float32) for segment in segments]
     n_texts = sum(segment.live_count for segment in segments)
     mean_length = sum(segment.live_length for segment in segments) / max(n_texts, 1)

@@ -288,7 +288,7 @@ class TextIndex:
         return embedder
 
     def column(self, name: str, *, removed: bool = False) -> list[Any]:
-        """A column of the texts, in the order of rows, such as "id"; also of those that are `removed`.
+        """A column of the texts in row order, such as "id"; `removed`: include removed texts.
 
         Raises:
             SettingError: there is no such column.
@@ -461,7 +461,7 @@ class TextIndex:
         return segment.engine
 
     def hit(self, row: int, score: float) -> dict[str, Any]:
-        """The record of a row, by its number among those of all segments."""
+        """The record of a row, numbered across all segments."""
         for segment in self.segments:
             if row < len(segment):
                 break

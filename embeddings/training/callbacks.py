@@ -123,7 +123,7 @@ class Callback:
         return {}
 
     def state(self) -> dict[str, Any]:
-        """What checkpoints save: arrays and JSON values by name, which must not be modified later."""
+        """Arrays and JSON values by name that checkpoints save; they must not be modified later."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -205,7 +205,7 @@ class Checkpoints:
         return RemoteCheckpoints(self.path) if is_remote(self.path) else None
 
     def paths(self) -> list[Path]:
-        """The folders of complete checkpoints, oldest first; of remote ones those that local copies have."""
+        """The folders of complete checkpoints, oldest first; for remote checkpoints, the folders of local copies."""
         if self.remote is not None:
             return [path_below(self.folder, name) for name in self.remote.names()]
         return sorted(path.parent for path in self.folder.glob(f"{NAME_PATTERN}/{RECORD}"))
@@ -366,7 +366,7 @@ def check_same_run(folder: Path, saved: Mapping[str, Any], fingerprint: Mapping[
 
 
 def differences(saved: Any, current: Any, name: str = "") -> Iterator[str]:
-    """What differs between two fingerprints, by name."""
+    """The differences between two fingerprints, by name."""
     if isinstance(saved, dict) and isinstance(current, dict):
         for key in dict.fromkeys([*saved, *current]):
             yield from differences(saved.get(key), current.get(key), key)

@@ -29,7 +29,7 @@ DIM, BUCKETS = 8, 100  # in place of settings that make tables large
 
 
 def training_work(trainer: Trainer) -> Work | None:
-    """What `compiling` has to do for a trainer with these settings; None if all is compiled, or if it cannot."""
+    """The work of `compiling` for a trainer; None if all is compiled, or if `compiling` cannot do it."""
 
     def work(process: CompileProcess | None) -> None:
         has_tags = trainer.reads_labels or trainer.reads_contexts
@@ -49,7 +49,7 @@ def training_work(trainer: Trainer) -> Work | None:
 
 
 def inference_work(models: ConcatenatedModels) -> Work | None:
-    """What `compiling` has to do for the inference with these models; None if all is compiled, or if it cannot."""
+    """The work of `compiling` for inference with models; None if all is compiled, or if `compiling` cannot do it."""
     inferencers = [infer for infer in models.inferencers if isinstance(infer, DocumentInferencer)]
 
     def work(process: CompileProcess | None) -> None:
@@ -88,7 +88,7 @@ def with_small_tables(trainer: Trainer) -> Trainer:
 
 @dataclass
 class SmallText:
-    """What trainers read of an `EncodedCorpus`, of a text with two documents of one line each.
+    """The part of an `EncodedCorpus` that trainers read, for a text with two documents of one line each.
 
     Texts with vectors have one word each.
     """

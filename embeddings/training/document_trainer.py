@@ -73,7 +73,7 @@ def known_rows(model: Model, tags: Any) -> NDArray[np.int64]:
 
 
 def known_tags(rows: NDArray[np.int64], counts: NDArray[np.int64]) -> InferenceTags:
-    """The rows that are known, given those of all tags and how many tags each document has."""
+    """The rows of known tags, given the rows of all tags and the number of tags of each document."""
     document = np.repeat(np.arange(len(counts)), counts)[rows >= 0]
     starts = np.concatenate([[0], np.cumsum(np.bincount(document, minlength=len(counts)))])
     return InferenceTags(rows[rows >= 0], starts.astype(np.int64))
@@ -267,7 +267,7 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
         return self.shrink_window
 
     def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> Any:
-        """What the kernels of one thread work on, given all arrays, the operand of the objective and rows of tags."""
+        """The operands of the kernels of one thread, made from all arrays, the objective's operand and rows of tags."""
         raise NotImplementedError
 
     def new_buffers(self, targets: int, width: int, tags: int) -> StepBuffers:
@@ -278,7 +278,7 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
         """Refuse documents that do not fit the settings."""
 
     def sample_stream(self, stream: TokenStream) -> TokenStream:
-        """The stream that is read, made from that of all words of documents."""
+        """The stream to train on, made from the stream of all words of documents."""
         return stream
 
     def document_noise(self, objective: Objective) -> int:

@@ -82,12 +82,12 @@ class InitFrom:
         return self.vectors.vectors if isinstance(self.vectors, Model) else load(self.vectors)
 
     def config(self) -> dict[str, Any]:
-        """What identifies it in the fingerprint of a run."""
+        """The values that a run's fingerprint holds for the pretrained vectors."""
         choices = {"duplicates": self.duplicates, "freeze": self.freeze, "mode": self.mode}
         return {"vectors": self.source_vectors.fingerprint, **choices}
 
     def check(self, trainer: "Trainer") -> None:
-        """Refuse what a trainer with these settings cannot start from."""
+        """Refuse pretrained vectors or modes that a trainer cannot start from."""
         name, dim, own = trainer.trainer_name, asdict(trainer).get("dim"), self.source_vectors.dim
         if not trainer.can_init:
             raise SettingError(f"{name} cannot start from pretrained vectors with these settings")

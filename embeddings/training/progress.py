@@ -71,7 +71,7 @@ class Progress:
 
 
 def loss_name(is_estimate: bool) -> str:
-    """What a loss is called in reports."""
+    """The name of a loss in reports."""
     return "loss (estimate)" if is_estimate else "loss"
 
 

@@ -170,7 +170,7 @@ def capture_progress(run: "Run") -> RunProgress:
 
 
 def capture(run: "Run") -> RunState:
-    """The state of a run, with replicas that of their last merge; its arrays are not copies."""
+    """The state of a run (with replicas, at their last merge); its arrays are not copies."""
     progress, arrays = run.merged_progress or capture_progress(run)
     arrays = arrays | {f"table.{name}": table for name, table in run.tables.items()}
     arrays |= {f"saved.{name}": table for name, table in run.saved_tables.items()}
@@ -390,7 +390,7 @@ class Run:
             self.write_checkpoint()
 
     def learn_until(self, epochs: int, share: float | None) -> None:
-        """Let all workers learn until they have completed these epochs or read this share of their units."""
+        """Let all workers learn until they have completed `epochs` or read the given share of their units."""
 
         def work(thread: int, halt: Event) -> None:
             for worker in self.workers[thread :: self.data.threads]:
@@ -472,7 +472,7 @@ class Run:
         return {name: table.copy() for name, table in self.tables.items()}
 
     def make_model(self, tables: Arrays) -> Model:
-        """The model of these tables, which it consumes."""
+        """The model of the tables of a run; consumes the tables."""
         plan, tally, losses = self.plan, self.tally, self.tally.losses()
         arrays = plan.saved_arrays(tables)
         for name, array in arrays.items():

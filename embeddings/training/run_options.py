@@ -104,7 +104,7 @@ class RunOptions:
 
     @property
     def pretrained(self) -> InitFrom | None:
-        """The given vectors, if they are part of those of the model instead of initial values."""
+        """The given vectors, if the model's vectors contain them and do not only start from them."""
         return None if self.init is None or self.init.mode == "initial" else self.init
 
     def check(self, trainer: "Trainer") -> None:

@@ -20,7 +20,7 @@ SEGMENTS_PER_CHUNK = 64
 
 
 class Chunk(NamedTuple):
-    """What a thread reads next: words `begin` to `end` of a source."""
+    """The next part for a thread to read: words `begin` to `end` of a source."""
 
     source: Any
     begin: int

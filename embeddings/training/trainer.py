@@ -114,7 +114,7 @@ class Trainer(Settings, Capabilities):
 
     @property
     def run_trainer(self) -> "Trainer":
-        """The trainer whose run writes the checkpoints: this one, or that of the base model that it post-processes."""
+        """The trainer whose run writes the checkpoints: itself, or the trainer of the model that it post-processes."""
         return self
 
     @property

@@ -84,7 +84,7 @@ class TrainingData:
         return self.trainer
 
     def fingerprint(self) -> dict[str, Any]:
-        """What identifies the run: only a run with the same fingerprint can resume its checkpoints."""
+        """The fingerprint of the run: only a run with the same fingerprint can resume its checkpoints."""
         digest = hashlib.sha256(self.vocabulary.counts.tobytes())
         digest.update("\n".join(self.vocabulary.words).encode("utf-8", "surrogatepass"))
         fingerprint = self.run_options.fingerprint(self.trainer, self.threads, self.seed)
@@ -228,7 +228,7 @@ def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: 
 
 
 def new_corpus(corpus: Any, trainer: "Trainer | type[Trainer]", **settings: Any) -> Corpus:
-    """A corpus of what a trainer reads, with these settings of a `Corpus`."""
+    """A corpus of texts, pairs or vectors, as the trainer reads, with settings of `Corpus`."""
     if getattr(trainer, "reads_vectors", False):
         return Corpus(corpus, vectors=VectorFormat(), **settings)
     if getattr(trainer, "reads_contexts", False):

@@ -55,7 +55,7 @@ def align(
     dictionary: Dictionary = IDENTICAL, method: Method = "orthogonal", self_learning: bool = False,
     restarts: Positive = 1, seed: Annotated[int, Range(ge=0)] = 1, progress: ProgressOption = False,
 ) -> Alignment:  # fmt: skip
-    """Map `vectors` so that words of pairs come as close as possible to those of `onto`.
+    """Map `vectors` so that the first words of pairs come as close as possible to their partners in `onto`.
 
     >>> import numpy as np, embeddings as em
     >>> first, second = em.Vectors(["a", "b"], np.eye(2)), em.Vectors(["b", "a"], np.eye(2))

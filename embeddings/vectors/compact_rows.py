@@ -87,7 +87,7 @@ class CompactRows:
         return cls((rows, dim), arrays, kept)
 
     def take(self, numbers: np.ndarray) -> np.ndarray:
-        """Decode the rows with these numbers, int64; float32 (numbers, dim)."""
+        """Decode the rows `numbers`, int64; returns float32 (numbers, dim)."""
         decoded = np.zeros((len(numbers), self.shape[1]), np.float32)
         places, is_stored = numbers, np.ones(len(numbers), np.bool_)
         if self.kept is not None:
@@ -120,7 +120,7 @@ class CompactRows:
         return decoded
 
     def tensors(self, name: str) -> dict[str, np.ndarray]:
-        """The arrays to save, with names that start with that of the matrix."""
+        """The arrays to save; their names start with the name of the matrix."""
         arrays = {**self.arrays, SHAPE.removeprefix("."): np.array(self.shape, np.int64)}
         if self.kept is not None:
             arrays["kept"] = self.kept

@@ -142,7 +142,7 @@ def retrofit(vectors: Vectors | HasVectors, lexicon: Lexicon) -> Vectors:
 
 
 def read_lexicon(path: str | os.PathLike[str]) -> dict[str, list[str]]:
-    """The related words of each word; those of several lines are joined."""
+    """The related words of each word, joined over all its lines."""
     file = local_path(path)
     if not file.is_file():
         raise FormatError(f"no lexicon called {str(path)!r}")

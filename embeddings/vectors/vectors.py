@@ -139,7 +139,7 @@ class Vectors(InteropMixin):
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """The vectors, float32 (words, dim); those of a small model are decoded all at once, on first use."""
+        """The vectors, float32 (words, dim); a small model's vectors are decoded all at once, on first use."""
         assert self.compact is not None
         return self.compact.matrix()
 

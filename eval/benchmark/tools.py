@@ -263,7 +263,7 @@ class Program:
         return has_objective and (not self.trainers or config.trainer in self.trainers)
 
     def with_own(self, job: Job) -> Job:
-        """A job with the settings that the program has instead of those of the benchmark."""
+        """A job in which the program's own settings replace settings of the benchmark."""
         settings = {**job.config.settings, **self.own.get(job.config.trainer, {})}
         return replace(job, config=replace(job.config, settings=settings))
 
@@ -288,7 +288,7 @@ class Program:
         return [sys.executable, "-m", module, str(self.path), self.with_own(job).to_json()]
 
     def arguments_of(self, job: Job) -> dict[str, Any]:
-        """The arguments of the library's function; those that name a setting without a value are left out."""
+        """The arguments of the library's function, except arguments that name a setting without a value."""
         values = self.values_of(job)
         pairs = (
             (name, values.get(value) if isinstance(value, str) else value) for name, value in self.arguments.items()

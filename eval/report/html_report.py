@@ -390,6 +390,6 @@ def printable(value: object) -> object:
 
 
 def vectors_name(name: str) -> Html:
-    """The name of vectors, often a path, of which the end is shown if it is long."""
+    """The name of vectors, often a path; only the end of a long name is shown."""
     short = name if len(name) <= MAX_NAME else "…" + name[1 - MAX_NAME :]
     return tag("bdi", short, title=None if short == name else name)

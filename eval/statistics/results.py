@@ -123,7 +123,7 @@ class Scores(ResultTable[Result]):
 
 
 def result_cells(result: Result, others: Iterable[str] = ()) -> dict[str, Any]:
-    """The cells of a result, with those of other columns at the end."""
+    """The cells of a result; the cells of the columns `others` come last."""
     values = {**asdict(result), **label_cells(result)}
     if result.reason is not None:
         values["value"] = f"none: {result.reason}"
@@ -187,7 +187,7 @@ COMPARED = (
 
 
 class Comparisons(ResultTable[Comparison]):
-    """Paired tests; those of sections that are details are not shown."""
+    """Paired tests; tests of detail sections are not shown."""
 
     columns = argument_texts(Key) | argument_texts(Comparison) | LABELS
 
@@ -273,7 +273,7 @@ class ItemScores:
         return None
 
     def resampled_on(self, items: np.ndarray) -> Resampled:
-        """The value on some of the items, (items,) bool, and in each resample of these."""
+        """The value on the selected `items`, (items,) bool, and on each resample of the selected items."""
         raise NotImplementedError
 
     def compare_on(self, both: np.ndarray, other: Any) -> Comparison:
@@ -427,7 +427,7 @@ class CorrelationScores(ItemScores):
         return len(self.covered)
 
     def resampled_on(self, items: np.ndarray) -> Resampled:
-        """The correlation over some of the pairs, and in each resample of these."""
+        """The correlation over the selected pairs, and over each resample of the selected pairs."""
         sides, ones = (self.scores[items], self.ratings[items]), [np.ones((1, int(items.sum())))]
         value = float(correlations(*sides, ranked=self.is_ranked, weights=ones)[0])
         return Resampled(value, correlations(*sides, ranked=self.is_ranked), len(sides[0]))
@@ -469,7 +469,7 @@ class ResampledScores(ItemScores):
         return int(self.counted.sum())
 
     def resampled_on(self, items: np.ndarray) -> Resampled:
-        """The value of all items, and in each resample of these; `items` are those that count."""
+        """The value of all items, and on each resample; `items` marks the counted items."""
         return Resampled(self.value, self.resampled(), int(items.sum()))
 
     def result(self) -> Result:
@@ -505,7 +505,7 @@ class F1Scores(ResampledScores):
 
 @dataclass(frozen=True, kw_only=True)
 class MeanScores(ResampledScores):
-    """A value of each query, `values` (queries,), whose mean counts; those that are not `covered` (queries,) are 0."""
+    """A value of each query, `values` (queries,), and their mean; a query that is not `covered` (queries,) has 0."""
 
     values: np.ndarray
     test: str = QUERIES

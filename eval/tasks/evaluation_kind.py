@@ -57,7 +57,7 @@ COVERAGE = "word coverage"
 
 @dataclass(frozen=True)
 class EmbeddedTexts:
-    """Vectors of texts (texts, dim) float32; those that are not `covered` (texts,) have no known word and are zeros."""
+    """Vectors of texts (texts, dim) float32; a text that is not `covered` (texts,) has no known word and zeros."""
 
     matrix: np.ndarray
     covered: NDArray[np.bool_]

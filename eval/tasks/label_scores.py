@@ -78,7 +78,7 @@ class PredictedLabels:
         return np.asarray(self.kind & PREDICTED > 0)
 
     def known_part(self) -> "PredictedLabels":
-        """Texts of which the classifier knows a word and a label, and their pairs with labels that it knows."""
+        """Texts with a known word and a known label, and their pairs with known labels."""
         is_known = self.label < self.known
         has_label = np.bincount(self.text, weights=is_known & self.is_actual, minlength=len(self)) > 0
         keep = has_label & (self.best != NO_LABEL)
@@ -398,7 +398,7 @@ class LabelScores:
             )  # fmt: skip
 
     def item_scores(self) -> list[ItemScores]:
-        """All results, to be grouped; those of `overall` have tests, others only a value."""
+        """All results, to be grouped; results of `overall` have tests, other results only a value."""
         measures: dict[Key, ItemScores] = {one.key: one for one in self.overall(self.predictions)}
         names = ("vectors", "value", "covered", "total", "reason", "note")
         return [
@@ -465,7 +465,7 @@ class LabelScores:
         self, measure: str, section: str | None, value: float | None, interval: Interval = NO_INTERVAL,
         *, texts: int | None = None, method: str | None = None,
     ) -> Result:  # fmt: skip
-        """A result; coverage is of texts, of a label those that have it."""
+        """A result; its coverage counts texts, for a label the texts that have the label."""
         at_k = self.at_k * (measure not in (CALIBRATION, CONFUSION))
         threshold = f"at most {self.k} labels" if self.k > 0 else "all labels"
         threshold += f" with a probability of at least {self.threshold}" * (self.threshold > 0)
@@ -516,7 +516,7 @@ def counts_by(group: np.ndarray, labels: PredictedLabels, size: int) -> tuple[np
 
 
 def ratio(hits: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[float | None, Interval]:
-    """The sum of `hits` over that of `sizes`, (texts,), with its interval."""
+    """The sum of `hits` divided by the sum of `sizes`, both (texts,), with its interval."""
     if not sizes.sum():
         return None, NO_INTERVAL
     if sizes.max() == 1:

@@ -82,7 +82,7 @@ def read_retrieval_set(paths: StrPath | Sequence[StrPath], *, encoding_errors: s
 
 
 def read_texts(path: StrPath, encoding_errors: str) -> dict[str, str]:
-    """The texts of a file by id, with the titles of those that have one."""
+    """The texts of a file by id, each preceded by its title if there is one."""
     texts: dict[str, str] = {}
     for source in resolve_source(path):
         with open_table(source, encoding_errors=encoding_errors) as table:

@@ -111,7 +111,7 @@ def score_clustering(subject: Subject, test: LabelledTextSet) -> list[ItemScores
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterScores(ResampledScores):
-    """The label and the cluster of each item, both int64 (items,), of which the V-measure is computed."""
+    """The label and the cluster of each item, both int64 (items,), and their V-measure."""
 
     label: np.ndarray
     cluster: np.ndarray

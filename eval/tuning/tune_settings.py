@@ -103,7 +103,7 @@ def convert(trainer: Trainer, name: str, text: str) -> Any:
 
 
 def suggest(trial: Any, trainer: Trainer, space: Space, *, is_first: bool = False) -> dict[str, Any]:
-    """The settings that an optuna trial tries; those that require another setting come last.
+    """The settings that an optuna trial tries; settings that require another setting come last.
 
     The first trial has the trainer's own settings, also those that are outside of their ranges.
     """

@@ -187,7 +187,7 @@ class Distillation(Trainer, TextVectorSettings):
     def components(
         self, teacher: NDArray[np.float16], order: NDArray[np.int64], continued: Model | None
     ) -> NDArray[np.float32]:
-        """The principal components of the teacher's vectors, or those of the model to continue."""
+        """The principal components of the teacher's vectors, or of the vectors of the model to continue."""
         size = teacher.shape[1]
         if continued is not None:
             components = continued.tables[COMPONENTS]

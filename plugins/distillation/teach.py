@@ -118,7 +118,7 @@ def teach(
 
 
 def start(target: Path, sources: list[Source], settings: dict[str, Any], force: bool) -> Path:
-    """The folder of groups, with those of an earlier run with the same input."""
+    """The folder of groups; groups of an earlier run with the same input are kept."""
     folder, statuses = target.with_name(f"{target.name}.part"), file_statuses(sources)
     identity = None if statuses is None else [[str(part) for part in status.identity] for status in statuses]
     record = {"input": identity, **settings}
@@ -133,7 +133,7 @@ def start(target: Path, sources: list[Source], settings: dict[str, Any], force: 
 
 
 def near_texts(paths: Sequence[str]) -> Callable[[str], bool]:
-    """A function that returns whether a text is near one in these files: cells of tables, or lines of text.
+    """A function that returns whether a text is near a table cell or a text line in files.
 
     The Jaccard index of their sets of content words is 0.5 or more. Words of more than a tenth of the texts in the
     files are not content words.
