@@ -23,7 +23,7 @@ from embeddings.plugins.distillation.teach import load_teacher, teach
             "FOLDER|python:MODULE:FUNCTION",
             required=True,
         ),
-        option("-o --out", "Output: Parquet.", "FILE", required=True),
+        option("-o --out", "Output: Parquet with the columns text and embedding.", "FILE", required=True),
         *from_signature(teach, text_column="NAME", exclude="FILE..."),
         THREADS,
         *OUTPUT,

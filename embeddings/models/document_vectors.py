@@ -155,10 +155,13 @@ def concatenate(*models: "Model") -> ConcatenatedModels:
     (1, 8)
 
     Raises:
-        SettingError: no model is given.
+        SettingError: no model is given, or something else than a model.
     """
     if not models:
         raise SettingError("concatenate requires at least one model")
+    for model in models:
+        if not hasattr(model, "infer"):
+            raise SettingError(f"expected a Model, such as embeddings.load_model returns, got {model!r:.80}")
     return ConcatenatedModels(models)
 
 
