@@ -233,7 +233,7 @@ def our_name(name: str, known: Iterable[str]) -> str | None:
 
 
 def hint(name: str, known: Iterable[str]) -> str | None:
-    """What to do instead of setting `name`: the setting's name here, or advice; None if nothing is known."""
+    """Advice for the unknown setting `name`: the name of the setting here, or a remedy; None if nothing is known."""
     setting = our_name(name, known)
     if setting is not None:
         return f"use {setting}"
@@ -243,7 +243,7 @@ def hint(name: str, known: Iterable[str]) -> str | None:
 def advice(
     name: str, known: Collection[str], trainer: str = "FastText", settings: Collection[str] = TRAINER_SETTINGS
 ) -> str | None:
-    """What to do instead of passing an argument to a Python function; it may belong to another function.
+    """Advice for an unknown argument of a Python function, which may belong to another function.
 
     Arguments:
         known: the arguments of the function.

@@ -311,7 +311,7 @@ def evaluate_classifier(
     encoding_errors: str = "strict", half: str = ALL, threads: int | None = None,
     progress: ProgressOption = None, name: str | None = None,
 ) -> LabelScores:  # fmt: skip
-    """Compare the labels of texts with those that a classifier predicts; `results()` has all scores.
+    """Compare the labels of texts with the predictions of a classifier; `results()` has all scores.
 
     The texts are read in batches; memory grows with their number by a few bytes each. Texts without labels are left
     out, and counted in `predictions.unlabelled`.

@@ -63,7 +63,7 @@ MAX_MAGIC = max(map(len, MAGIC))
 
 
 def detect_compression(head: bytes) -> str | None:
-    """Return the name of the compression that starts with these bytes; None for plain data."""
+    """Return the name of the compression of data by its first bytes; None for plain data."""
     return next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
 
 

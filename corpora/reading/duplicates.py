@@ -17,7 +17,7 @@ TOKEN_END = b"\xff"  # never part of UTF-8
 
 
 class DuplicateFilter:
-    """Drops texts that occurred before; of equal ones the first is kept, and empty ones all.
+    """Drops texts that occurred before: keeps the first of equal texts, and all empty texts.
 
     Two texts are taken for equal if 128-bit hashes of them are. The table of hashes grows to 1 GiB, for 50 million
     distinct texts; then new texts are kept but not remembered, which is logged as a warning.

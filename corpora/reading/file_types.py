@@ -55,12 +55,12 @@ FOREIGN = {
 
 
 def detect_binary(head: bytes) -> FileType | None:
-    """Return the type of a table with these first bytes, None for other files."""
+    """Return the type of a table by its first bytes; None for other files."""
     return next((file_type for magic, file_type in MAGIC.items() if head.startswith(magic)), None)
 
 
 def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
-    """Return the type of a text file or a table of text with these first bytes, in UTF-8, and this name."""
+    """Return the type of a text file or a table of text by its first bytes, in UTF-8, and its name."""
     for magic, description in FOREIGN.items():
         if head.startswith(magic):
             raise CorpusError(f"{name} is {description}; expected UTF-8 text")

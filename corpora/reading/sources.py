@@ -31,7 +31,7 @@ class File:
 
     @property
     def name(self) -> str:
-        """Its name for messages."""
+        """The name of the source for messages."""
         return "standard input" if self.path is None else str(self.path)
 
     @property
@@ -74,7 +74,7 @@ class RemoteFile(File):
 
     @property
     def name(self) -> str:
-        """Its address without credentials."""
+        """The address of the file without credentials."""
         return str(self.address)
 
     @property
@@ -130,7 +130,7 @@ class Items:
 
     @property
     def name(self) -> str:
-        """Its name for messages."""
+        """The name of the source for messages."""
         return "a list of texts" if isinstance(self.items, Texts) else f"an iterable ({type(self.items).__name__})"
 
 

@@ -50,7 +50,7 @@ class FileRange(File):
 
     @property
     def name(self) -> str:
-        """Its name for messages, in which positions count from `begin`."""
+        """The name of the part for messages, in which positions count from `begin`."""
         return f"{self.path} from byte {self.begin} on" if self.begin else str(self.path)
 
     def status(self) -> FileStatus:

@@ -140,7 +140,7 @@ MergedRows = dict[Segment, Rows]
 
 
 class SentChanges(NamedTuple):
-    """Changed rows that one of two workers sends to the other.
+    """Changed rows that a worker sends to another worker.
 
     Arguments:
         memory: the name of the sender's shared memory.

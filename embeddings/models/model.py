@@ -161,7 +161,7 @@ class Model(InteropMixin):
         return word in self.vectors
 
     def most_similar(self, positive: Query, negative: Query = (), **options: Any) -> Neighbours:
-        """The words nearest to words or vectors; options and errors are those of `Vectors.most_similar`."""
+        """The words nearest to words or vectors, with the options and errors of `Vectors.most_similar`."""
         return self.vectors.most_similar(positive, negative, **options)
 
     def compose(self, texts: Sequence[str], second: str | None = None, **choice: str | None) -> np.ndarray:

@@ -63,7 +63,7 @@ def count_words(texts: list[EncodedTexts], vectors: Vectors) -> TextFrequencies:
 
 
 def merged_vocabulary(words: list[str], counts: list[int], total: int | None = None) -> Vocabulary:
-    """The vocabulary of words, of which composed ones may occur twice."""
+    """The vocabulary of words; the counts of a word that occurs twice are added."""
     merged: dict[str, int] = {}
     for word, count in zip(words, counts, strict=True):
         merged[word] = merged.get(word, 0) + count

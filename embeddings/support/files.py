@@ -62,7 +62,7 @@ def exists_error(target: Path) -> OutputError:
 def check_own_folder(
     path: str | os.PathLike[str], main_file: str, files: Set[str], contents: str, *, force: bool
 ) -> Path:
-    """Return the path if a folder of these files can be written there; nothing is changed.
+    """Return the path if a folder of `files` can be written there; nothing is changed.
 
     With `force` an existing folder is replaced if it contains `main_file` and nothing but `files`.
 

@@ -61,7 +61,7 @@ def check_model(model: Any) -> None:
 
 
 def check(model: Model, trainer: "Trainer") -> None:
-    """Refuse a model that a trainer with these settings cannot continue."""
+    """Refuse a model that the trainer cannot continue."""
     if model.name != trainer.trainer_name:
         raise SettingError(f"cannot continue training a {model.name} model with trainer {trainer.trainer_name}")
     settings = asdict(trainer)
@@ -119,7 +119,7 @@ def rows_in(old: Vocabulary, new: Vocabulary) -> np.ndarray:
 
 
 def apply(model: Model, data: "TrainingData", plan: "Plan", arrays: Arrays) -> int:
-    """Copy the tables of the model into those of a new run; returns the number of old words."""
+    """Copy the tables of the model into the tables of a new run; returns the number of old words."""
     old_rows = rows_in(model.vocabulary, data.vocabulary)
     new_rows = np.flatnonzero(old_rows >= 0)
     if not len(new_rows):

@@ -110,7 +110,7 @@ class InitFrom:
             )
 
     def match(self, data: "TrainingData") -> tuple[np.ndarray, np.ndarray]:
-        """The rows of words that have a vector to start from, int64 (n,), and these vectors, float32 (n, dim)."""
+        """The rows of words with a vector to start from, int64 (n,), and the vectors, float32 (n, dim)."""
         words = data.vocabulary.words
         form = WordForm(data.encoded.meta["settings"])
         rows, matrix = match_rows(self.source_vectors, words, self.duplicates, form)
@@ -139,7 +139,7 @@ class InitFrom:
 def match_rows(
     vectors: Vectors, words: Sequence[str], duplicates: str, form: Callable[[str], str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of words that have a vector, int64 (n,), and these vectors, float32 (n, dim)."""
+    """The rows of words with a vector, int64 (n,), and their vectors, float32 (n, dim)."""
     row_of = {word: row for row, word in enumerate(words)}
     forms = vectors.words if duplicates == "exact" else map(form, vectors.words)
     matches = np.fromiter(map(row_of.get, forms, repeat(-1)), np.int64, len(vectors))

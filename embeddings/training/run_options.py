@@ -32,7 +32,7 @@ class ClusterBase(ABC):
         self, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
         run_options: "RunOptions",
     ) -> Model:  # fmt: skip
-        """Train a model; arguments as those of `Trainer.train`."""
+        """Train a model; see `Trainer.train` for the arguments."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +162,7 @@ class RunOptions:
 
 
 def combine(run_options: RunOptions | None, **arguments: Any) -> RunOptions:
-    """Run options with those that are passed as arguments too.
+    """Run options merged with the options that are passed as arguments.
 
     Raises SettingError if an option has the wrong type, or is passed in both ways.
     """

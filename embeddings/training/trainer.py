@@ -211,7 +211,7 @@ class Trainer(Settings, Capabilities):
     def run(
         self, corpus: Any, *, threads: int | None, seed: int, report: Report | None, run_options: RunOptions
     ) -> Model:
-        """Train a model, with the progress going to `report`; other arguments and errors are those of `train`."""
+        """Train a model and send its progress to `report`; see `train` for other arguments and errors."""
         if run_options.cluster is not None:
             return run_options.cluster.train(self, corpus, threads, seed, report, run_options)
         return self.learn(prepare(self, corpus, threads=threads, seed=seed, report=report, run_options=run_options))
@@ -367,7 +367,7 @@ def train(
 
 
 def new_trainer(name: str, settings: dict[str, Any]) -> Trainer:
-    """An installed trainer with these settings."""
+    """An installed trainer with the given settings."""
     trainer = registry.create("trainer", name, settings)
     if not isinstance(trainer, Trainer):
         raise DeclarationError(f"the trainer {name!r} must be a subclass of embeddings.training.trainer.Trainer")
@@ -459,7 +459,7 @@ def open_group(
     out: str | os.PathLike[str], trainer: Trainer, text: Corpus, seeds: Sequence[int], threads: int | None,
     options: RunOptions, *, resume: bool, force: bool,
 ) -> ModelGroup:  # fmt: skip
-    """A new group, or with `resume` the existing one of these runs; checks everything, encodes the text, and writes it.
+    """A new group of runs, or with `resume` the existing group; checks everything, encodes the text, and writes it.
 
     The checkpoints of the options are not checked.
     """

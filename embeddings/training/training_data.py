@@ -194,7 +194,7 @@ def prepare(
 
 
 def select_words(encoded: EncodedCorpus, settings: "Trainer", rule: VocabularyRule | None) -> Vocabulary:
-    """The words of an encoded corpus that a trainer with these settings learns."""
+    """The words of an encoded corpus that a trainer learns."""
     values = asdict(settings)
     min_documents = values.get("min_documents", 1)
     has_limit = min_documents > 1 and not encoded.meta["fixed_vocabulary"]

@@ -100,7 +100,7 @@ def predict_labels(
     threads: int | None = None,
     source: str = "the source",
 ) -> PredictedLabels:
-    """Predict the labels of texts; arguments and errors are those of `LabelPredictor.predict`.
+    """Predict the labels of texts, with the arguments and errors of `LabelPredictor.predict`.
 
     Raises:
         CorpusError: no text has a label.

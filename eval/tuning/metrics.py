@@ -143,7 +143,7 @@ class LabelJudge:
         cls, source: Any, form: LabelFormat, metric: str, *, k: int = 1, threads: int | None = None,
         encoding: str = "utf-8", encoding_errors: str = "strict",
     ) -> "LabelJudge":  # fmt: skip
-        """Read the texts; arguments are those of `evaluate_classifier`, and `LabelMetric.parse`."""
+        """Read the texts; see `evaluate_classifier` and `LabelMetric.parse` for the arguments."""
         wanted = LabelMetric.parse(metric, form.prefix)
         batches = form.read(resolve_source(source), encoding=encoding, encoding_errors=encoding_errors)
         return cls(list(batches), wanted, form.prefix, k, threads)

@@ -143,7 +143,7 @@ def encode_groups(sentences: Sequence[Ids], encode: Callable[[Ids, Ids], np.ndar
 
 
 def padded_places(lengths: Ids) -> Ids:
-    """Word numbers of sentences with these `lengths`, (n, longest); padding repeats the last word."""
+    """Word numbers of sentences of the given `lengths`, (n, longest); padding repeats the last word."""
     places: Ids = np.minimum(np.arange(int(lengths.max())), np.maximum(lengths, 1)[:, None] - 1)
     return places
 
