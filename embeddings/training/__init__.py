@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.distillation.teach import load_teacher as load_teacher
     from embeddings.plugins.distillation.teach import teach as teach
     from embeddings.plugins.given_contexts import GivenContexts as GivenContexts
+    from embeddings.plugins.ppmi_svd import ShiftedPPMI as ShiftedPPMI
     from embeddings.plugins.text_pairs.hard_negatives import mine_negatives as mine_negatives
     from embeddings.plugins.text_pairs.pair_objectives import RatingPredictor as RatingPredictor
     from embeddings.support.progress_display import ProgressDisplay as ProgressDisplay
@@ -39,6 +40,7 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "plugins.classifier.retraining": "quantize",
         "plugins.distillation.teach": "load_teacher teach",
         "plugins.given_contexts": "GivenContexts",
+        "plugins.ppmi_svd": "ShiftedPPMI",
         "plugins.text_pairs.hard_negatives": "mine_negatives",
         "plugins.text_pairs.pair_objectives": "RatingPredictor",
         "support.progress_display": "ProgressDisplay",
