@@ -13,6 +13,7 @@ from embeddings.models.model import Model
 from embeddings.models.table import VECTORS
 from embeddings.plugins.glove.cooccurrences import count_cells, select_words
 from embeddings.settings import ContextWindow, Dimension, DocumentFrequency, VocabularySize, option
+from embeddings.support.imports import import_library
 from embeddings.support.logs import log
 from embeddings.training.progress import Progress
 from embeddings.training.run import new_model
@@ -29,6 +30,7 @@ class ShiftedPPMI(Trainer, ContextWindow, DocumentFrequency, VocabularySize, Dim
     trainer_name = "ppmi-svd"
     max_threads = 1
     accepts_run_options = False
+    libraries = ("scipy",)
     shrink_window: bool = option(
         True,
         "Count a context at distance d by the share of windows of random sizes from 1 to --window that contain it, or "
@@ -89,13 +91,12 @@ class ShiftedPPMI(Trainer, ContextWindow, DocumentFrequency, VocabularySize, Dim
 
     def factorize(self, scores: Any, seed: int) -> NDArray[np.float32]:
         """The vectors U S^p, float32 (words, dim), of the decomposition U S V' with the largest singular values."""
-        from scipy.sparse.linalg import svds
-
         words = scores.shape[0]
         if words <= max(MAX_DENSE, self.dim):
             left, values, _ = np.linalg.svd(scores.toarray().astype(np.float64))
         else:
             start = np.random.default_rng(seed).random(words, np.float32)
+            svds = import_library("scipy.sparse.linalg").svds
             left, values, _ = svds(scores, self.dim, v0=start, return_singular_vectors="u")
             left, values = left[:, ::-1], values[::-1]
         vectors = np.zeros((words, self.dim), np.float32)
@@ -105,8 +106,6 @@ class ShiftedPPMI(Trainer, ContextWindow, DocumentFrequency, VocabularySize, Dim
 
 def co_occurrences(data: TrainingData, weights: NDArray[np.float64], memory: int) -> Any:
     """How often two words occur within the window, by the weights of distances: a sparse matrix, float64."""
-    from scipy.sparse import coo_array
-
     size = len(data.vocabulary)
     with temporary_folder(corpora_folder()) as folder:
         words = select_words(data.encoded, size, len(weights) - 1, folder)._replace(weights=weights)
@@ -117,4 +116,4 @@ def co_occurrences(data: TrainingData, weights: NDArray[np.float64], memory: int
     rows = np.concatenate([cells["row"], others["column"]])
     columns = np.concatenate([cells["column"], others["row"]])
     counts = np.concatenate([cells["count"], others["count"]]).astype(np.float64)
-    return coo_array((counts, (rows, columns)), (size, size))
+    return import_library("scipy.sparse").coo_array((counts, (rows, columns)), (size, size))
