@@ -67,7 +67,8 @@ def check(model: Model, trainer: "Trainer") -> None:
     settings = asdict(trainer)
     if not trainer.can_continue:
         what = S.objective(settings["objective"]) if "objective" in settings else "these settings"
-        raise SettingError(f"{model.name} models cannot be trained further with {what}")
+        reason = "" if "continued" in trainer.unsupported else f" with {what}"
+        raise SettingError(f"{model.name} models cannot be trained further{reason}")
     for name in (*trainer.fixed_settings, "unknown_rows"):
         old = model.settings.get(name, settings.get(name))
         if name in settings and old != settings[name]:
