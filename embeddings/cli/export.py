@@ -86,6 +86,7 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
             ["float32", "float16", "int8"],
         ),
         option("--retrofit", "Move words that this lexicon lists on one line towards each other.", "FILE"),
+        option("--antonyms", "With --retrofit: move words apart that this lexicon lists on one line.", "FILE"),
         option(
             "--normalize",
             "Scale vectors of texts to length 1 in folders of model2vec, sentence-transformers and numpy-folder.",
@@ -104,8 +105,8 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
 )
 def command(
     vectors: str, out: str, format: str | None, counts: bool | None, table: str, words: str | None, dtype: str | None,
-    retrofit: str | None, normalize: bool, language: str | None, force: bool, as_json: bool, allow_pickle: bool,
-    errors: str, **weighting: Any,
+    retrofit: str | None, antonyms: str | None, normalize: bool, language: str | None, force: bool, as_json: bool,
+    allow_pickle: bool, errors: str, **weighting: Any,
 ) -> None:  # fmt: skip
     """Write VECTORS to the file or folder OUT.
 
@@ -115,6 +116,7 @@ def command(
     a classifier as .bin or, if it is quantised, .ftz for fastText; model2vec, sentence-transformers, numpy-folder,
     spacy and projector (TensorBoard) write folders.
     """
+    require("antonyms", "retrofit")
     given = {"dtype": dtype, "language": language, "normalize": normalize or None}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     choice: dict[str, Any] = {"format": format, "counts": counts}
@@ -147,7 +149,7 @@ def command(
                 weighting["fit_on"] = Path(weighting["fit_on"])
             exported = weight_vectors(source, **{"weighting": "none", **weighting})
         if retrofit is not None:
-            exported = retrofitted(exported, retrofit)
+            exported = retrofitted(exported, retrofit, antonyms)
         if words is not None:
             exported = select_words(exported, words)
         if changes_rows and "note" in inspect.signature(file_format.load_format(name).write).parameters:
