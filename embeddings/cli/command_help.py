@@ -50,7 +50,7 @@ class Option(click.Option):
         result = super().type_cast_value(ctx, value)
         for number in result if isinstance(result, tuple) else [result]:
             if isinstance(number, int) and number.bit_length() > 63:
-                raise click.BadParameter(f"{number!s:.20}... is too large.", ctx=ctx, param=self)
+                raise click.BadParameter(f"{number!s:.40} is out of range: at most {2**63 - 1}.", ctx=ctx, param=self)
         return result
 
 
