@@ -1,4 +1,4 @@
-"""Skip-gram with given contexts, such as those of dependencies (Levy and Goldberg 2014)."""
+"""Skip-gram with contexts from a table, such as dependencies (Levy and Goldberg 2014)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -69,7 +69,7 @@ class ShiftedPPMI(Trainer, ContextWindow, DocumentFrequency, VocabularySize, Dim
         return new_model(data, {VECTORS: vectors}, progress, {"scores": int(scores.nnz)})
 
     def window_weights(self) -> NDArray[np.float64]:
-        """What a context at each distance counts, float64 (window + 1,)."""
+        """The weight of a context at each distance, float64 (window + 1,)."""
         distances = np.arange(self.window + 1)
         weights = 1 - (distances - 1) / self.window if self.shrink_window else np.ones(self.window + 1)
         return np.where(distances > 0, weights, 0.0)

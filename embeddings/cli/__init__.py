@@ -99,7 +99,7 @@ class CommandLine(click.Group):
 
 
 def summary_of(name: str) -> str:
-    """What a command does, as the first line of its module says."""
+    """The summary of a command: the first line of its module."""
     from importlib.resources import files
 
     with files(__name__).joinpath(f"{name.replace('-', '_')}.py").open(encoding="utf-8") as module:

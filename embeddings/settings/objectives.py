@@ -1,4 +1,4 @@
-"""Objectives: what a model compares its prediction with; their declarations, and the settings of those of words.
+"""Declarations of objectives, which a model's predictions are compared with, and settings of word objectives.
 
 A kind of target (words, labels of texts, pairs of texts) has one `Objectives`. The choices of the setting `objective`,
 their help, the refusal of settings without effect, and defaults that depend on the objective follow from it.

@@ -17,7 +17,7 @@ from embeddings.training.training_data import prepare
 
 
 def thing_pairs(count=600, seed=1):
-    """Three words for each of six things, whose contexts are those of the thing."""
+    """Six groups of three words; the words of a group share their contexts."""
     rng = np.random.default_rng(seed)
     things = rng.integers(6, size=count)
     return [(f"word{n}{rng.integers(3)}", f"dobj/of {n}{rng.integers(4)}") for n in things]

@@ -85,7 +85,7 @@ class Distillation(Grid):
             yield test.name, f"{100 * (correlation((left * right).sum(axis=1), np.array(test.ratings))[0] or 0):.2f}"
 
     def table(self, rows: Rows) -> str:
-        """The rows as Markdown, those of all texts only."""
+        """The rows of the whole set of texts, as Markdown."""
         columns = [one for one in dict.fromkeys(row["measure"] for row in rows) if one != NUMBER]
         lines = []
         for (texts, words, _, dim, size), measures in collect(

@@ -16,7 +16,7 @@ LARGE, COMPRESS = "large", "compress-fasttext"
 
 
 class SmallModels(Grid):
-    """Compares small copies of models with the large ones, and with those of compress-fasttext.
+    """Compares small copies of models with the large models, and with small copies by compress-fasttext.
 
     --models are NAME=PATH of models of `fasttext`, such as one for each seed. --copies are STORAGE:CUTOFF:DSUB of
     `quantize`, with CUTOFF 0 for all n-grams, or compress-fasttext:CUTOFF.
@@ -41,7 +41,7 @@ class SmallModels(Grid):
     packages = ("numpy", "faiss-cpu")
 
     def measure(self, models: str, copies: str) -> Iterator[Sequence[Any]]:
-        """The size, the score of each set, and the similarity of composed vectors to those of the large model."""
+        """The size, and the score of each set."""
         name, *numbers = copies.split(":")
         path = self.folder / copies.replace(":", "-")
         if name == COMPRESS:

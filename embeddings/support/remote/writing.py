@@ -70,7 +70,7 @@ def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents
 
 
 def check_other_files(address: Address, names: Set[str], contents: str) -> None:
-    """Refuse to replace a remote folder that contains files other than those of an upload.
+    """Refuse to replace a remote folder that contains files that no upload wrote.
 
     Raises OutputError if a name, of files that do not belong to `contents`, is not that of a temporary file.
     """
