@@ -49,7 +49,7 @@ def output_rows(objective: str, output: np.ndarray) -> np.ndarray:
 
 
 def saved_classifier(model: "Model") -> LabelPredictor:
-    """The classifier of a model; `installed_classifier` finds it as the entry point of the model's name."""
+    """The classifier of a saved model; `Model.classifier` finds this function by the name of the model."""
     settings: ClassifierSettings = model_settings(ClassifierSettings, model)
     prefix = model.record.get(LABEL_PREFIX)
     if model.labels is None or not isinstance(prefix, str):

@@ -3,7 +3,7 @@
 Credentials in an address (`s3://key:secret@bucket/file`, the query of a signed web address) stay in the memory of this
 process: addresses are printed, recorded and passed on without credentials, which are looked up when a file is opened.
 What looks like a credential in any other text, such as an address of an unknown scheme, is remembered as a secret, and
-`masking` removes secrets from errors, messages and logs.
+`embeddings.support.logs` removes secrets from errors, messages and logs.
 """
 
 import os
