@@ -7,18 +7,21 @@ Pictures come from `eval/results`.
 
 import inspect
 import re
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 
-from embeddings.cli import COMMANDS, main
+from embeddings.cli import COMMANDS, main, summary_of
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
@@ -31,7 +34,15 @@ PICTURES = (
 )
 
 
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
+class Option(NamedTuple):
+    """An option as the pages show it: its section of the help, its name, its row of a table."""
+
+    section: str
+    name: str
+    row: str
+
+
+def on_config(config: "MkDocsConfig") -> "MkDocsConfig":
     """Put the generated pages where the navigation names their folder."""
     commands: dict[str, list[str]] = {}  # the page of each command, with the pages of the commands of a group
     for path in pages():
@@ -60,8 +71,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
+def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     """Add the generated pages and the pictures."""
+    from mkdocs.structure.files import File  # here, so that the tests of pages need no mkdocs
+
     for path, text in {**pages(), **name_pages(), **root_pages()}.items():
         files.append(File.generated(config, path, content=text))
     for name in PICTURES:
@@ -69,7 +82,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+def on_page_markdown(markdown: str, *, page: "Page", **_: Any) -> str:
     """Point links to pictures of the repository at their copies in the site, and make an index of listed names."""
     names = listed_names().get(page.file.src_uri, [])
     if names:
@@ -143,9 +156,9 @@ def pages() -> dict[str, str]:
     result = {f"{FOLDER}/index.md": ""}
     for group, commands in COMMANDS.items():
         index += [f"## {group}", "", "| command | what it does |", "| --- | --- |"]
-        for name, summary in commands.items():
+        for name in commands:
             stem = "index-command" if name == "index" else name  # index.md is the list of all commands
-            index.append(f"| [`{name}`]({stem}.md) | {cell(summary)} |")
+            index.append(f"| [`{name}`]({stem}.md) | {cell(summary_of(name))} |")
             command = main.get_command(context, name)
             assert command is not None, f"the command {name} is listed but not defined"
             inner = click.Context(command, parent=context, info_name=name)
@@ -167,7 +180,7 @@ def page(context: click.Context, folder: str) -> Iterator[str]:
     yield paragraphs(command) + "\n"
     if not isinstance(command, click.Group):
         yield from usage(context)
-        yield from options(context)
+        yield from tables(options(context), context.command_path)
         return
     below = members(context)
     yield "| command | what it does |\n| --- | --- |"
@@ -176,18 +189,22 @@ def page(context: click.Context, folder: str) -> Iterator[str]:
         yield f"| [`{each.command_path}`]({folder}/{each.info_name}.md) | {summary} |"
     common = shared(below)
     if common:
-        yield f"\n## Options of all `{context.command_path}` commands\n"
-        yield from options(below[0], 3, only=common)
+        yield f"\n## Options that most `{context.command_path}` commands have\n"
+        yield from tables(common, context.command_path, 3)
 
 
-def member_page(context: click.Context, group: str, common: Collection[str]) -> Iterator[str]:
+def member_page(context: click.Context, group: str, common: list[Option]) -> Iterator[str]:
     """A command of the group with the page `group`: its help, its usage, and its options but for the common ones."""
     assert context.parent is not None
     yield f"# `{context.command_path}`\n"
     yield paragraphs(context.command) + "\n"
     yield from usage(context)
-    yield f"[`{context.parent.command_path}`]({group}) has the options of all its commands.\n"
-    yield from options(context, without=common)
+    own = list(options(context))
+    missing = sorted({option.name for option in common} - {option.name for option in own})
+    names = ", ".join(f"`--{name.replace('_', '-')}`" for name in missing)
+    but = f", of which this one lacks {names}" if missing else ""
+    yield f"[`{context.parent.command_path}`]({group}) has the options that most of its commands share{but}.\n"
+    yield from tables((option for option in own if option not in common), context.command_path)
 
 
 def members(context: click.Context) -> list[click.Context]:
@@ -206,34 +223,32 @@ def usage(context: click.Context) -> Iterator[str]:
         yield f"Example: `embeddings {example}`\n"
 
 
-def rows(context: click.Context) -> Iterator[tuple[str, str]]:
-    """The name of each option and its row in a table."""
+def options(context: click.Context) -> Iterator[Option]:
+    """The options of a command."""
     for parameter in context.command.get_params(context):
         if isinstance(parameter, click.Argument) or parameter.name in ("help", "help_all"):
             continue
         record = parameter.get_help_record(context)
         if record is not None and parameter.name is not None:
-            yield parameter.name, f"| {cell(f'`{record[0]}`')} | {cell(record[1])} |"
+            row = f"| {cell(f'`{record[0]}`')} | {cell(record[1])} |"
+            yield Option(getattr(parameter, "group", "general"), parameter.name, row)
 
 
-def shared(contexts: list[click.Context]) -> set[str]:
-    """The names of the options that all these commands have with the same help."""
-    return {name for name, _ in set.intersection(*(set(rows(context)) for context in contexts))}
+def shared(contexts: list[click.Context]) -> list[Option]:
+    """The options that most of these commands have with the same help."""
+    counts = Counter(option for context in contexts for option in options(context))
+    return [option for option, count in counts.items() if 2 * count > len(contexts)]
 
 
-def options(
-    context: click.Context, level: int = 2, *, only: Collection[str] | None = None, without: Collection[str] = ()
-) -> Iterator[str]:
-    """Tables of options, one for each section of the command's help."""
+def tables(shown: Iterable[Option], path: str, level: int = 2) -> Iterator[str]:
+    """Tables of options of the command with this path, one for each section of its help."""
     sections: dict[str, list[str]] = {}
-    groups = {parameter.name: getattr(parameter, "group", "general") for parameter in context.command.params}
-    for name, row in rows(context):
-        if name not in without and (only is None or name in only):
-            sections.setdefault(groups[name], []).append(row)
-    for section in sections:
+    for option in shown:
+        sections.setdefault(option.section, []).append(option.row)
+    for section, rows in sections.items():
         if len(sections) > 1:
-            yield f"{'#' * level} {section.capitalize()} {{ #{context.command_path.replace(' ', '-')}-{section} }}\n"
-        yield "\n".join(["| option | description |", "| --- | --- |", *sections[section], ""])
+            yield f"{'#' * level} {section.capitalize()} {{ #{path.replace(' ', '-')}-{section} }}\n"
+        yield "\n".join(["| option | description |", "| --- | --- |", *rows, ""])
 
 
 def paragraphs(command: click.Command) -> str:

@@ -3,10 +3,6 @@
 import re
 from types import SimpleNamespace
 
-import pytest
-
-pytest.importorskip("mkdocs", reason="the site is built with mkdocs")
-
 import site_pages
 
 
@@ -38,6 +34,7 @@ def test_each_command_of_a_group_has_a_page_of_its_own():
     assert "`--negatives INTEGER`" not in group
     assert "`--seed INTEGER`" not in member
     assert "`--negatives INTEGER`" in member
+    assert "`--resume`" in pages[f"{folder}/train/ppmi-svd.md"]  # as an option that it lacks
     config = SimpleNamespace(nav=[{"Command line": f"{folder}/"}])
     [navigation] = site_pages.on_config(config).nav
     groups = [each for each in navigation["Command line"] if isinstance(each, dict)]
