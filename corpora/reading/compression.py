@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Self
 
+from embeddings.corpora.reading.compressed_blocks import BLOCKS, decompress_blocks
 from embeddings.corpora.reading.sources import File, Source, read_error
 from embeddings.errors import CorpusError, FormatError, RemoteError, marked
 from embeddings.support.arrow import pa
@@ -183,13 +184,15 @@ class FileOpener:
                 _, content, opened = self.opened.popleft()
                 stack.push(opened)
             else:
-                content = stack.enter_context(open_file(file, reads_ahead=self.threads > 1))
+                if self.coming and self.coming[0] is file:
+                    self.coming.popleft()
+                threads = 1 if self.coming else self.threads  # of which the next files need some
+                content = stack.enter_context(open_file(file, reads_ahead=self.threads > 1, threads=threads))
             while self.coming and len(self.opened) < self.threads - 1:
                 following = self.coming.popleft()
-                if following is not file:
-                    with suppress(CorpusError), ExitStack() as opening:
-                        ahead = opening.enter_context(open_file(following, reads_ahead=True))
-                        self.opened.append((following, ahead, opening.pop_all()))
+                with suppress(CorpusError), ExitStack() as opening:
+                    ahead = opening.enter_context(open_file(following, reads_ahead=True))
+                    self.opened.append((following, ahead, opening.pop_all()))
             yield content
 
     def __enter__(self) -> Self:
@@ -201,12 +204,24 @@ class FileOpener:
 
 
 @contextmanager
-def open_file(file: File, *, reads_ahead: bool) -> Iterator[OpenFile]:
-    """Open a file; its content is decompressed in another thread if it is `reads_ahead`, and the file is regular."""
+def open_file(file: File, *, reads_ahead: bool, threads: int = 1) -> Iterator[OpenFile]:
+    """Open a file; its content is decompressed in another thread if it is `reads_ahead`, and the file is regular.
+
+    With several threads, of a local file of bzip2 or xz several blocks are decompressed at a time.
+    """
     with file.open_stream() as stream, ExitStack() as stack:
         raw = peek(stream, file.name)
-        read = decompress(raw)
-        if reads_ahead and file.is_regular and detect_compression(raw.head):
+        read, kind = decompress(raw), detect_compression(raw.head)
+        if kind in BLOCKS and threads > 1 and type(file) is File and file.is_regular:
+
+            def start_again() -> Read:
+                stream.seek(0)
+                return decompress(peek(stream, file.name))
+
+            parts = decompress_blocks(kind, raw.read, start_again, threads)
+            stack.callback(parts.close)
+            read = stack.enter_context(ReadAhead(lambda _: next(parts, b""))).read
+        elif kind and reads_ahead and file.is_regular:
             read = stack.enter_context(ReadAhead(read)).read
         yield raw, read
 
