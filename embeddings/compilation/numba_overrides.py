@@ -21,8 +21,9 @@ from numba.core.errors import TypingError
 PRIVATE_API = {
     "JITCodeLibrary": ("finalize", "get_pointer_to_function", "_raise_if_finalized", "_ensure_finalized",
                        "_get_module_for_linking", "_optimize_final_module", "enable_object_caching"),
-    "Compiler": ("define_pipelines",),
+    "Compiler": ("define_pipelines", "compile_extra"),
     "CPUDispatcher": ("__call__", "get_call_template"),
+    "BaseFunction": ("get_call_type",),
 }  # fmt: skip
 
 OLDEST_NUMBA = (0, 62)  # which took over LLVM's new pass managers
@@ -31,9 +32,13 @@ try:
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
     from numba.core.registry import CPUDispatcher
+    from numba.core.types import functions
 
+    BaseFunction: Any = functions.BaseFunction
     CAN_OVERRIDE_NUMBA = numba.version_info.short >= OLDEST_NUMBA and all(
-        hasattr(base, name) for base in (JITCodeLibrary, Compiler, CPUDispatcher) for name in PRIVATE_API[base.__name__]
+        hasattr(base, name)
+        for base in (JITCodeLibrary, Compiler, CPUDispatcher, BaseFunction)
+        for name in PRIVATE_API[base.__name__]
     )
 except ImportError:
     CAN_OVERRIDE_NUMBA = False
@@ -82,7 +87,33 @@ if CAN_OVERRIDE_NUMBA:
             passes, builder = self._codegen._module_pass_manager()
             passes.run(self._final_module, builder)
 
-    class HelperCompiler(Compiler):  # type: ignore[misc]
+    find_call_type: Any = BaseFunction.get_call_type
+    call_types: dict[Any, Any] = {}  # by function, typing context and types of the arguments
+
+    def known_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+        """The types with which numba calls a function of its own; of each combination they are found once.
+
+        numba tries every overload for every call: most operators are called hundreds of times with the same types.
+        """
+        if kws or not isinstance(function, types.Function):
+            return find_call_type(function, context, args, kws)
+        key = function, context, tuple(args)
+        if key not in call_types:
+            call_types[key] = find_call_type(function, context, args, kws)
+        return call_types[key]
+
+    class KernelCompiler(Compiler):  # type: ignore[misc]
+        """Compiles with `known_call_type`."""
+
+        def compile_extra(self, func: Any) -> Any:
+            """Compile a function."""
+            before, BaseFunction.get_call_type = BaseFunction.get_call_type, known_call_type
+            try:
+                return super().compile_extra(func)
+            finally:
+                BaseFunction.get_call_type = before
+
+    class HelperCompiler(KernelCompiler):
         """Compiles into a `HelperLibrary`."""
 
         def define_pipelines(self) -> list[Any]:
@@ -90,7 +121,7 @@ if CAN_OVERRIDE_NUMBA:
             self.state.library = HelperLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
             return super().define_pipelines()  # type: ignore[no-any-return]
 
-    class EntryPointCompiler(Compiler):  # type: ignore[misc]
+    class EntryPointCompiler(KernelCompiler):
         """Compiles into an `EntryPointLibrary`, which can be cached on disk."""
 
         def define_pipelines(self) -> list[Any]:

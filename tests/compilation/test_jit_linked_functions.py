@@ -1,6 +1,7 @@
 """Helpers linked into entry points: the private API of numba that they need, and the fallback without it."""
 
 import importlib
+import operator
 
 import numba
 import numba.core.codegen
@@ -17,6 +18,7 @@ CLASSES = {
     "JITCodeLibrary": numba.core.codegen.JITCodeLibrary,
     "Compiler": numba.core.compiler.Compiler,
     "CPUDispatcher": numba.core.registry.CPUDispatcher,
+    "BaseFunction": numba.core.types.functions.BaseFunction,
 }
 
 
@@ -81,6 +83,32 @@ def test_constants_share_the_compiled_code_of_variables_unless_they_are_needed()
 
     assert sums(3) == 4 + 6 + 5 + 3
     assert len(plus.overloads) == 1
+
+
+@linked
+def test_the_types_of_a_call_are_found_once_while_a_kernel_is_compiled(monkeypatch):
+    searches, find = [], numba_overrides.find_call_type
+
+    def count(function, context, args, kws):
+        searches.append((function, args))
+        return find(function, context, args, kws)
+
+    monkeypatch.setattr(numba_overrides, "find_call_type", count)
+    monkeypatch.setattr(numba_overrides, "call_types", {})
+
+    @entry_point
+    def products(x, y):
+        return x * y + x * y - x * y * (x + y) * (y + x)
+
+    assert products(3.0, 2.0) == -138
+    assert products(3, 2) == -138
+    assert products(np.float32(3), 2) == -138
+    operators = [key for key in searches if key[0].typing_key is operator.mul]
+    assert len(operators) == len(set(operators)) > 2
+    searches.clear()
+    njit(lambda x, y: x * y + x * y)(3.0, 2.0)  # not a kernel
+    assert not searches
+    assert numba.core.types.functions.BaseFunction.get_call_type is not numba_overrides.known_call_type
 
 
 def test_python_can_call_a_helper():
