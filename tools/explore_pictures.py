@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from headless_browser import Page, browser
+from headless_browser import browser, show, until
 from PIL import Image
+from playwright.sync_api import Page
 
 PICTURES = Path(__file__).parents[1] / "docs" / "analysis" / "images"
 COLOURS = 256  # of a picture, which makes it smaller
@@ -25,15 +26,15 @@ def main(model: str, corpus: str, replicates: str) -> None:
     PICTURES.mkdir(exist_ok=True)
     try:
         with browser() as page:
-            for name, (width, height, dark, show) in VIEWS.items():
-                page.show(width, height, dark=dark)
-                page.open("about:blank")
-                page.open(address)
-                page.until("document.querySelector('#map')?.dataset.state === 'ready'")
-                show(page)
-                page.run("new Promise((resolve) => setTimeout(resolve, 600))")  # until the map is drawn in full
+            for name, (width, height, dark, look) in VIEWS.items():
+                show(page, width, height, dark=dark)
+                page.goto("about:blank")
+                page.goto(address)
+                until(page, "document.querySelector('#map')?.dataset.state === 'ready'")
+                look(page)
+                page.wait_for_timeout(600)  # until the map is drawn in full
                 path = PICTURES / f"explore-{name}.png"
-                page.screenshot(path)
+                page.screenshot(path=path)
                 Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
     finally:
         process.terminate()
@@ -42,29 +43,29 @@ def main(model: str, corpus: str, replicates: str) -> None:
 
 def neighbours(page: Page) -> None:
     """The neighbours of a word."""
-    page.write("#word", "music")
-    page.press("Enter")
-    page.until("document.querySelector('#neighbours .concordance')")
+    page.fill("#word", "music")
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector('#neighbours .concordance')")
 
 
 def completion(page: Page) -> None:
     """Completions, on a narrow window."""
     neighbours(page)
-    page.write("#word", "mus")
-    page.until("document.querySelectorAll('[role=option]').length > 3")
-    page.press("ArrowDown")
+    page.fill("#word", "mus")
+    until(page, "document.querySelectorAll('[role=option]').length > 3")
+    page.keyboard.press("ArrowDown")
 
 
 def comparison(page: Page) -> None:
     """Two words compared, with a part of the map."""
     page.click("#tab-compare")
     for name, word in (("a", "river"), ("b", "lake")):
-        page.write(f"#compare-{name}", word)
-    page.press("Enter")
-    page.until("document.querySelector('#compare .concordance')")
+        page.fill(f"#compare-{name}", word)
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector('#compare .concordance')")
     for _ in range(5):
         page.click("#zoom-in")
-    page.run("scrollTo(0, 0)")
+    page.evaluate("scrollTo(0, 0)")
 
 
 View = tuple[int, int, bool, Callable[[Page], None]]
