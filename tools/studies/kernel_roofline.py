@@ -3,11 +3,12 @@
 Parts of the kernels are compiled alone; multiply-adds and row updates in the same code show what the machine can do.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise, product
 from statistics import median
 from time import thread_time
+from timeit import repeat
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from embeddings import registry
 from embeddings.compilation.jit import entry_point
 from embeddings.compilation.vector_emitter import VECTOR_BYTES, Emitter
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.kernels.block import FIRST, LAST, Block, fill_block, new_block, rewind
+from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block, new_block, rewind
 from embeddings.kernels.gradient_steps import apply_steps, compute_logistic_steps
 from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
 from embeddings.kernels.row_operations import address, emitted, scatter_add, score
@@ -122,15 +123,14 @@ class Kernels(Grid):
     packages = ("numba", "numpy")
     defaults: ClassVar = {"text": str, "shape": [LIMITS, *SHAPES], "blocks": 12, "rounds": 7}
 
-    def measure(self, shape: str) -> Iterator[Sequence[Any]]:
+    def measure(self, shape: str) -> Iterable[Sequence[Any]]:
         """Gflop/s and GB/s of the limits; nanoseconds of the parts of a shape, and its flops and bytes, for a word."""
+        options = self.options
         if shape == LIMITS:
-            yield from measure_limits(self.options.rounds * 1_000_000).items()
-            return
+            return measure_limits(options.rounds * 1_000_000).items()
         trainer, dim, negatives = shape.split()
-        encoded = em.Corpus(self.options.text, tokenizer="whitespace").encode()
-        one = Shape(encoded, trainer, int(dim), int(negatives))
-        yield from one.measure(self.options.blocks, self.options.rounds).items()
+        encoded = em.Corpus(options.text, tokenizer="whitespace").encode()
+        return measure_shape(encoded, trainer, int(dim), int(negatives), options.blocks, options.rounds).items()
 
     def table(self, rows: Rows) -> str:
         """The limits and the shapes."""
@@ -140,7 +140,16 @@ class Kernels(Grid):
             f"One core: {limits[FLOPS]:.0f} Gflop/s of multiply-adds; rows of {ROW_FLOATS} numbers, read and written "
             f"in random order, GB/s: {bandwidths}. Times are of one word of the text, kept or not."
         )
-        return f"{about}\n\n{markdown(HEADS, (shape_cells(name, row, limits) for name, row in shapes.items()))}"
+        lines = []
+        for name, row in shapes.items():
+            drawing = row["words and windows"], max(row["drawing"] - row["words and windows"], 0)
+            steps = (max(after - before, 0) for before, after in pairwise(row[stage] for stage in STAGES))
+            times = row[FLOPS] / 1e3, row[BYTES] / 1e3, *drawing, row[STAGES[0]], *steps, row["kernel"]
+            speed, words = row[FLOPS] / row["kernel"], 1e3 / (row["drawing"] + row["kernel"])
+            shares = speed / limits[FLOPS], speed / roof(limits, row[FLOPS] / row[BYTES], "L2 cache")
+            cells = *map("{:.1f}".format, times), f"{words:.2f}", f"{speed:.0f}", *map("{:.0%}".format, shares)
+            lines.append([name, *cells])
+        return f"{about}\n\n{markdown(HEADS, lines)}"
 
     def figure(self, rows: Rows) -> Any:
         """The roofline picture."""
@@ -167,27 +176,22 @@ class Kernels(Grid):
 
 def records(rows: Rows) -> tuple[Row, dict[str, Row]]:
     """The limits, and the measures of each shape."""
-    shapes = {
-        shape: {name: value for name, (value,) in measures.items()}
-        for (shape,), measures in collect(rows, "shape").items()
-    }
+    values = collect(rows, "shape").items()
+    shapes = {shape: {name: value for name, (value,) in measures.items()} for (shape,), measures in values}
     return shapes.pop(LIMITS), shapes
 
 
-def best_time(function: Callable[[], None], repeats: int = 5) -> float:
-    """The shortest CPU time of several calls, after one that compiles."""
-    return min([thread_seconds(function) for _ in range(repeats + 1)][1:])
+def roof(limits: Row, intensity: float, level: str) -> float:
+    """The Gflop/s that a core can reach with this many flops a byte, if rows are in one level of memory."""
+    return min(limits[FLOPS], intensity * limits[level])
 
 
-def thread_seconds(function: Callable[..., Any], *arguments: Any) -> float:
-    """CPU seconds of this thread during a call."""
-    start = thread_time()
-    function(*arguments)
-    return thread_time() - start
-
-
-def measure_limits(rounds: int) -> dict[str, float]:
+def measure_limits(rounds: int) -> Row:
     """Gflop/s of multiply-adds, and GB/s of rows that are read and written, by the size of their table."""
+
+    def best_time(function: Callable[[], None]) -> float:
+        return min(repeat(function, timer=thread_time, number=1, repeat=6)[1:])  # the first call compiles
+
     numbers = np.zeros(FLOATS, np.float32)
     flops = 2 * ACCUMULATORS * FLOATS * rounds
     limits = {FLOPS: flops / best_time(lambda: run_multiply_adds(numbers, rounds)) / 1e9}
@@ -201,77 +205,54 @@ def measure_limits(rounds: int) -> dict[str, float]:
     return limits
 
 
-class Shape:
-    """A model of one shape, its blocks, and what is timed."""
-
-    def __init__(self, encoded: EncodedCorpus, trainer: str, dim: int, negatives: int) -> None:
-        settings = registry.create("trainer", trainer, {"dim": dim, "negatives": negatives, "subsample": 1e-4})
-        plan = settings.plan(prepare(settings, encoded, threads=1, seed=1))
-        arrays, buffers = plan.allocate(1), plan.buffers()
-        self.trainer, self.dim, self.source = trainer, dim, plan.stream.source
-        samples = NegativeSamples(arrays["output"], negatives)
-        operands, part_operands = plan.operands(arrays), PartOperands(arrays["words"], samples, trainer == "cbow")
-        self.parts: dict[str, Callable[[Block], Any]] = {
-            stage: partial(run_stages, operands=part_operands, buffers=buffers, rate=0.01, last_stage=n)
-            for n, stage in enumerate(STAGES)
-        }
-        self.parts["kernel"] = lambda block: plan.kernel(block, operands, buffers, 0.01)
-        self.blocks = {"words and windows": new_block(settings.window, 0), "drawing": plan.stream.new_block()}
-        self.random = np.array([1, 0], np.uint64)
-        for block in self.blocks.values():
-            rewind(block, self.source, 0, len(self.source.ids))
-
-    def next_block(self, block: Block) -> None:
-        """Read the next words, from the start of the text after its end."""
-        self.words = int(fill_block(block, self.source, self.random))
-        if block.cursor[FIRST] == block.cursor[LAST]:
-            rewind(block, self.source, 0, len(self.source.ids))
-            self.words = int(fill_block(block, self.source, self.random))
-
-    def measure(self, blocks: int, rounds: int) -> Row:
-        """Nanoseconds of CPU time for each word of the text, kept or not, and flops and bytes of a word."""
-        times: dict[str, list[float]] = {name: [] for name in (*self.blocks, *self.parts)}
-        work = np.zeros(3)
-        for _ in range(rounds + 1):
-            seconds, words = dict.fromkeys(times, 0.0), 0
-            for _ in range(blocks):
-                for name, block in self.blocks.items():
-                    seconds[name] += thread_seconds(self.next_block, block)
-                words += self.words
-                for name, run in self.parts.items():
-                    seconds[name] += thread_seconds(run, block)
-                work += (self.words, *self.count_work(block))
-            for name, one in seconds.items():
-                times[name].append(one / words * 1e9)
-        row = {name: median(values[1:]) for name, values in times.items()}
-        return {**row, FLOPS: work[1] / work[0], BYTES: work[2] / work[0]}
-
-    def count_work(self, block: Block) -> tuple[float, float]:
-        """Flops of a block, and its bytes if each row of a window is read and written once."""
-        part = slice(block.cursor[FIRST], block.cursor[LAST])
-        contexts = (block.stop[part] - block.start[part] - 1).astype(np.float64)
-        contexts, targets = contexts[contexts > 0], 1 + block.noise.shape[1]
-        rows = float(contexts.sum()) + targets * len(contexts)
-        if self.trainer == "cbow":  # a mean, scores and two gradients of one row, and a sum to each context
-            flops = self.dim * (6 * targets * len(contexts) + 2 * float(contexts.sum()))
-        else:
-            flops = self.dim * 6 * targets * float(contexts.sum())
-        return flops, 2 * 4 * self.dim * rows
+def measure_shape(encoded: EncodedCorpus, trainer: str, dim: int, negatives: int, blocks: int, rounds: int) -> Row:
+    """Nanoseconds of CPU time for each word of the text, kept or not, and flops and bytes of a word."""
+    settings = registry.create("trainer", trainer, {"dim": dim, "negatives": negatives, "subsample": 1e-4})
+    plan = settings.plan(prepare(settings, encoded, threads=1, seed=1))
+    arrays, buffers = plan.allocate(1), plan.buffers()
+    operands = plan.operands(arrays)
+    part_operands = PartOperands(arrays["words"], NegativeSamples(arrays["output"], negatives), trainer == "cbow")
+    parts: dict[str, Callable[[Block], Any]] = {
+        stage: partial(run_stages, operands=part_operands, buffers=buffers, rate=0.01, last_stage=n)
+        for n, stage in enumerate(STAGES)
+    }
+    parts["kernel"] = lambda block: plan.kernel(block, operands, buffers, 0.01)
+    drawn = {"words and windows": new_block(settings.window, 0), "drawing": plan.stream.new_block()}
+    random, work, times = np.array([1, 0], np.uint64), np.zeros(3), []
+    for _ in range(rounds + 1):
+        seconds, words = dict.fromkeys((*drawn, *parts), 0.0), 0
+        for _ in range(blocks):
+            for name, block in drawn.items():
+                start = thread_time()
+                read = next_block(block, plan.stream.source, random)
+                seconds[name] += thread_time() - start
+            words += read
+            for name, run in parts.items():
+                start = thread_time()
+                run(block)
+                seconds[name] += thread_time() - start
+            work += (read, *count_work(block, trainer, dim))
+        times.append({name: 1e9 * one / words for name, one in seconds.items()})
+    row = {name: median(one[name] for one in times[1:]) for name in times[0]}
+    return {**row, FLOPS: work[1] / work[0], BYTES: work[2] / work[0]}
 
 
-def roof(limits: dict[str, float], intensity: float, level: str) -> float:
-    """The Gflop/s that a core can reach with this many flops a byte, if rows are in one level of memory."""
-    return min(limits["flops"], intensity * limits[level])
+def next_block(block: Block, source: BlockSource, random: np.ndarray) -> int:
+    """Read the next words, from the start of the text before its start and after its end; returns how many."""
+    words = fill_block(block, source, random)
+    if block.cursor[FIRST] == block.cursor[LAST]:
+        rewind(block, source, 0, len(source.ids))
+        words = fill_block(block, source, random)
+    return int(words)
 
 
-def shape_cells(name: str, row: Row, limits: dict[str, float]) -> list[str]:
-    """A row of the table."""
-    total, intensity = row["drawing"] + row["kernel"], row["flops"] / row["bytes"]
-    speed = row["flops"] / row["kernel"]
-    drawing = row["words and windows"], max(row["drawing"] - row["words and windows"], 0)
-    stages = [row[stage] for stage in STAGES]
-    steps = [stages[0], *(max(b - a, 0) for a, b in pairwise(stages))]
-    numbers = [row["flops"] / 1e3, row["bytes"] / 1e3, *drawing, *steps, row["kernel"]]
-    shares = [speed / limits["flops"], speed / roof(limits, intensity, "L2 cache")]
-    return [name, *(f"{number:.1f}" for number in numbers), f"{1e3 / total:.2f}", f"{speed:.0f}",
-            *(f"{share:.0%}" for share in shares)]  # fmt: skip
+def count_work(block: Block, trainer: str, dim: int) -> tuple[float, float]:
+    """Flops of a block, and its bytes if each row of a window is read and written once."""
+    part = slice(block.cursor[FIRST], block.cursor[LAST])
+    contexts = (block.stop[part] - block.start[part] - 1).astype(np.float64)
+    windows, targets, contexts_of_all = np.count_nonzero(contexts > 0), 1 + block.noise.shape[1], float(contexts.sum())
+    if trainer == "cbow":  # a mean, scores and two gradients of one row, and a sum to each context
+        flops = dim * (6 * targets * windows + 2 * contexts_of_all)
+    else:
+        flops = dim * 6 * targets * contexts_of_all
+    return flops, 2 * 4 * dim * (contexts_of_all + targets * windows)

@@ -1,7 +1,7 @@
 """Tables that need no measurement: of benchmarks and evaluations that were recorded, and examples within pages."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
 from typing import ClassVar
@@ -57,13 +57,10 @@ def with_table(page: Path, name: str, table: str) -> str:
 
 def comparison() -> str:
     """A row for each model and tool, at the default learning rates of this package."""
-    rows = (
-        [f"`{trainer}`", one.tool, seconds(one), *scores(one)]
-        for folder, trainer, rate in SHOWN
-        for one in runs_of(folder)
-        if (one.settings["trainer"], one.settings["learning_rate"]) == (trainer, rate)
-    )
-    return markdown(["model", "tool", "CPU s", *SETS.values()], rows)
+    return benchmark_table(
+        one for folder, *wanted in SHOWN for one in runs_of(folder)
+        if [one.settings["trainer"], one.settings["learning_rate"]] == wanted
+    )  # fmt: skip
 
 
 def best() -> str:
@@ -71,19 +68,22 @@ def best() -> str:
     found: dict[tuple[str, str], Summary] = {}
     for one in runs_of("comparison"):
         key = one.settings["trainer"], one.tool
-        found[key] = max(found.get(key, one), one, key=mean_score)
-    rows = [
-        [
-            f"`{trainer}`",
-            tool,
-            f"{one.settings['learning_rate']:g}",
-            seconds(one),
-            *scores(one),
-            f"{mean_score(one):.3f}",
-        ]
-        for (trainer, tool), one in found.items()
-    ]
-    return markdown(["model", "tool", "learning rate", "CPU s", *SETS.values(), "mean"], rows)
+        found[key] = max(found.get(key, one), one, key=lambda run: fmean(scores(run)))
+    return benchmark_table(found.values(), is_best=True)
+
+
+def benchmark_table(runs: Iterable[Summary], *, is_best: bool = False) -> str:
+    """A row for each run, with its ratio of CPU seconds to ours; best runs have their learning rate and mean score."""
+    rows = []
+    for one in runs:
+        ratio = "" if one.tool == "embeddings" else f" ({one.ratios['whole_cpu']:.2g}x)"
+        rate, mean = [f"{one.settings['learning_rate']:g}"] * is_best, [f"{fmean(scores(one)):.3f}"] * is_best
+        seconds = f"{one.times['whole_cpu']:.1f}{ratio}"
+        rows.append(
+            [f"`{one.settings['trainer']}`", one.tool, *rate, seconds, *map("{:.3f}".format, scores(one)), *mean]
+        )
+    rate, mean = ["learning rate"] * is_best, ["mean"] * is_best
+    return markdown(["model", "tool", *rate, "CPU s", *SETS.values(), *mean], rows)
 
 
 def runs_of(folder: str) -> list[Summary]:
@@ -91,20 +91,9 @@ def runs_of(folder: str) -> list[Summary]:
     return summaries(read_rows(ROOT / "eval" / "results" / folder / "results.csv"))
 
 
-def seconds(one: Summary) -> str:
-    """The CPU seconds of a whole run, and their ratio to ours."""
-    ratio = one.ratios["whole_cpu"]
-    return f"{one.times['whole_cpu']:.1f}" + ("" if one.tool == "embeddings" else f" ({ratio:.2g}x)")
-
-
-def scores(one: Summary) -> Iterator[str]:
+def scores(one: Summary) -> list[float]:
     """The mean scores over the seeds."""
-    return (f"{one.scores[name][0]:.3f}" for name in SETS)
-
-
-def mean_score(one: Summary) -> float:
-    """The mean of all scores."""
-    return fmean(one.scores[name][0] or 0.0 for name in SETS)
+    return [one.scores[name][0] or 0.0 for name in SETS]
 
 
 def examples() -> str:
@@ -143,8 +132,7 @@ RATINGS = "ratings"  # Spearman's correlation with the mean rating of each pair
 DIGITS = {
     "squared-error": 2, "cosine": 3, "mean-rank": 1, "median-rank": 1, "reciprocal-rank": 3, RATINGS: 3,
 }  # fmt: skip
-LESS_IS_BETTER = ("squared-error", "mean-rank", "median-rank")
-COMPARED = ("squared-error", "mean-rank", "reciprocal-rank", RATINGS)
+COMPARED = {"squared-error": -1, "mean-rank": -1, "reciprocal-rank": 1, RATINGS: 1}  # -1 where less is better
 Values = dict[tuple[str, str, str], dict[str, float]]  # by type, function and measure; then by the model's name
 
 
@@ -172,10 +160,8 @@ class CompositionCurve(Study):
                 epochs = functions[MIXTURE]
                 best = min(range(len(epochs)), key=lambda number: epochs[number][1])
                 for number, (train, dev, rate) in enumerate(epochs):
-                    train_error = "" if train is None else f"{train:.4f}"
-                    rows.append(
-                        [type, str(number), train_error, f"{dev:.5f}", f"{rate:.2g}", "best" * (number == best)]
-                    )
+                    error = "" if train is None else f"{train:.4f}"
+                    rows.append([type, str(number), error, f"{dev:.5f}", f"{rate:.2g}", "best" * (number == best)])
         return markdown(["type", "epoch", "train error", "dev error", "learning rate", ""], rows)
 
 
@@ -219,8 +205,7 @@ def composition_tables(path: Path) -> str:
 def count_wins(values: Values, type: str, other: str, measure: str) -> str:
     """Whether tensor indexing is better than another function on average, and in how many models."""
     ours, theirs = values.get((type, MIXTURE, measure), {}), values.get((type, other, measure), {})
-    sign = -1 if measure in LESS_IS_BETTER else 1
-    gains = [sign * (ours[name] - theirs[name]) for name in ours if name in theirs]
+    gains = [COMPARED[measure] * (ours[name] - theirs[name]) for name in ours if name in theirs]
     if not gains:
         return ""
     verdict = "better" if fmean(gains) > 0 else "worse"
