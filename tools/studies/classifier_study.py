@@ -1,9 +1,9 @@
 """The classifier beside fastText and beside TF-IDF and logistic regression of scikit-learn."""
 
 import csv
-import os
 import random
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -26,6 +26,13 @@ SETTINGS = {"word_ngrams": 2, "epochs": 5, "learning_rate": 0.5}
 MANY_THREADS = 10  # of fastText: with one thread, the rows of its input matrix start all alike
 COPIES, REPEATS = 4, 3  # of the test file in predictions, and of predictions; the fastest counts
 QUANTIZE = ("", "--cutoff 100000", "--cutoff 10000", "--cutoff 10000 --retrain")
+TABLES = {  # the measures of each part, and their formats
+    "train": {"accuracy": ".4f", "macro-f1": ".4f", "CPU seconds": ".1f"},
+    "predict": {"lines per CPU second": ",.0f", "CPU seconds of one line": ".2f"},
+    "quantize": {"bytes": ",.0f", "accuracy": ".4f"},
+    "load": {"bytes": ",.0f", "seconds of the command": ".2f", "seconds within Python": ".3f"},
+    "autotune": {f"{side} {name}": ".4f" for name in ("default", "best") for side in ("validation", "test")},
+}
 
 
 class Cell(NamedTuple):
@@ -96,10 +103,12 @@ class Classifiers(Grid):
         """Write `DATASET-FOLD.train` and `.test` for each fold, and `imdb-0.valid` and `.part` of a search."""
         data, limit = Path(self.options.data), self.options.texts or None
         self.work.mkdir(parents=True, exist_ok=True)
+        with (data / "ag-news-7600.csv").open(encoding="utf-8", newline="") as file:
+            news = [labelled(row["label"], f"{row['title']} {row['description']}") for row in csv.DictReader(file)]
         files = {f"{IMDB}-0.{side}": shuffled(imdb_lines(data, side), limit) for side in ("train", "test")}
         train = files[f"{IMDB}-0.train"]
         files |= {f"{IMDB}-0.valid": train[: len(train) // 5], f"{IMDB}-0.part": train[len(train) // 5 :]}
-        lines = shuffled(ag_news_lines(data), limit)
+        lines = shuffled(news, limit)
         for fold in range(FOLDS[AG_NEWS]):
             files[f"{AG_NEWS}-{fold}.train"] = [one for n, one in enumerate(lines) if n % FOLDS[AG_NEWS] != fold]
             files[f"{AG_NEWS}-{fold}.test"] = lines[fold :: FOLDS[AG_NEWS]]
@@ -112,7 +121,7 @@ class Classifiers(Grid):
     def measure(self, *values: Any) -> Iterator[Sequence[Any]]:
         """The measures of a cell."""
         cell = Cell(*values)
-        for name, value in PARTS[cell.part](self, cell).items():
+        for name, value in getattr(self, cell.part)(cell).items():
             if name != "CPU seconds" or not self.options.no_seconds:
                 yield name, f"{value:.10g}"
 
@@ -133,12 +142,6 @@ class Classifiers(Grid):
             self.train_fasttext(cell, path, MANY_THREADS)
         return path
 
-    def predict(self, tool: str, model: Path, text: Path) -> Usage:
-        """Run the command that predicts the labels of a text, and measure it."""
-        if tool == FASTTEXT:
-            return run_command([self.options.fasttext, "predict-prob", model, text, "1"])
-        return run_embeddings(["predict", model, text, "--threads", "1", "--quiet"])
-
     def train_fasttext(self, cell: Cell, out: Path, threads: int, seed: int = 1) -> float:
         """Train with fastText; returns its CPU seconds."""
         settings = {"input": self.text(cell, "train"), "output": out.with_suffix(""), "dim": cell.dim, "lr": 0.5}
@@ -147,29 +150,104 @@ class Classifiers(Grid):
         flags = [part for name, value in settings.items() for part in (f"-{name}", str(value))]
         return run_command([self.options.fasttext, "supervised", *flags]).cpu
 
-    def quantize_by_fasttext(self, cell: Cell, options: str) -> Path:
+    def quantized_by_fasttext(self, cell: Cell, options: str) -> Path:
         """The file that fastText's quantize writes, with the options of our command."""
         model = self.model(cell._replace(options=""))
-        name = "-".join([model.stem, *options.replace("--", "").split()])
-        out, link = self.work / f"{name}.ftz", self.work / f"{name}.bin"
+        name = "-".join([model.stem, "quantized", *options.replace("--", "").split()])
+        out, copy = self.work / f"{name}.ftz", self.work / f"{name}.bin"
         if not out.exists():
-            if not link.exists():
-                os.link(model, link)
-            flags = [*options.replace("--", "-").split(), "-input", str(self.text(cell, "train"))]
-            run_command([self.options.fasttext, "quantize", "-output", link.with_suffix(""), "-qnorm", *flags])
-            if options:
-                link.unlink()
+            shutil.copyfile(model, copy)
+            flags = [*options.replace("--", "-").split(), "-input", self.text(cell, "train")]
+            run_command([self.options.fasttext, "quantize", "-output", copy.with_suffix(""), "-qnorm", *flags])
+            copy.unlink()
         return out
+
+    def run_prediction(self, tool: str, model: Path, text: Path) -> Usage:
+        """Run the command that predicts the labels of a text, and measure it."""
+        if tool == FASTTEXT:
+            return run_command([self.options.fasttext, "predict-prob", model, text, "1"])
+        return run_embeddings(["predict", model, text, "--threads", "1", "--quiet"])
+
+    def train(self, cell: Cell) -> dict[str, float]:
+        """CPU seconds of reading, training and writing the model, and its scores."""
+        source, test = self.text(cell, "train"), self.text(cell, "test")
+        if cell.tool in (MAJORITY, SKLEARN):
+            return train_scikit_learn(cell.tool, source, test)
+        threads, seed = (int(word) for word in cell.options.split()[1::2])
+        with TemporaryDirectory(dir=self.work) as folder:
+            out = Path(folder) / "model.bin"
+            if cell.tool == FASTTEXT:
+                return {"CPU seconds": self.train_fasttext(cell, out, threads, seed), **scores(out, test)}
+            lines = source.read_bytes()
+            for size in (1 + lines.index(b"\n", 20_000), len(lines)):  # the first text loads kernels
+                text, out = Path(folder) / f"{size}.txt", Path(folder) / str(size)
+                text.write_bytes(lines[:size])  # which is in no cache
+                start = process_time()
+                model = em.train("classifier", str(text), dim=cell.dim, threads=threads, seed=seed, **SETTINGS)
+                model.save(out)
+                seconds = process_time() - start
+            return {"CPU seconds": seconds, **scores(out, test)}
+
+    def predict(self, cell: Cell) -> dict[str, float]:
+        """Lines per CPU second of the command line: those of the whole test file, less those of its first line."""
+        plain = cell._replace(options="")
+        model = self.quantized_by_fasttext(cell, "") if cell.options == "ftz" else self.model(plain)
+        lines = self.text(cell, "test").read_text(encoding="utf-8").splitlines(keepends=True) * COPIES
+        one, test = self.folder / "one.txt", self.folder / "all.txt"
+        one.write_text(lines[0], encoding="utf-8")
+        test.write_text("".join(lines), encoding="utf-8")
+        self.run_prediction(cell.tool, model, one)  # kernels are compiled, and the model is in memory
+        taken = [[self.run_prediction(cell.tool, model, file).cpu for file in (test, one)] for _ in range(REPEATS)]
+        whole, start = (min(column) for column in zip(*taken, strict=True))
+        return {"lines per CPU second": (len(lines) - 1) / (whole - start), "CPU seconds of one line": start}
+
+    def quantize(self, cell: Cell) -> dict[str, float]:
+        """Size and scores of quantised models."""
+        if cell.tool == FASTTEXT:
+            out = self.quantized_by_fasttext(cell, cell.options)
+        else:
+            out, words = self.folder / "ours.ftz", cell.options.split()
+            settings: dict[str, Any] = {"cutoff": int(words[1])} if words else {}
+            settings |= {"retrain": str(self.text(cell, "train"))} if "--retrain" in words else {}
+            model = em.load_classifier(self.model(cell._replace(options="")))
+            em.training.quantize(model, qnorm=True, **settings).export(out, force=True)
+        return {"bytes": out.stat().st_size, **scores(out, self.text(cell, "test"))}
+
+    def load(self, cell: Cell) -> dict[str, float]:
+        """Seconds until the first prediction, when the file is in the memory of the system."""
+        model, text = self.model(cell), self.folder / "line.txt"
+        text.write_text("a fine film\n", encoding="utf-8")
+        taken = [self.run_prediction(cell.tool, model, text).wall for _ in range(REPEATS + 1)]
+        values = {"seconds of the command": min(taken[1:]), "bytes": model.stat().st_size}
+        if cell.tool == OURS:
+            quantized = self.quantized_by_fasttext(Cell("load", IMDB, 0, OURS, 10, ""), "--cutoff 10000")
+            for path in (quantized, model):  # the first one loads libraries and kernels
+                start = perf_counter()
+                em.load_classifier(path).predict(["a fine film"], threads=1)
+                values["seconds within Python"] = perf_counter() - start
+        return values
+
+    def autotune(self, cell: Cell) -> dict[str, float]:
+        """Scores of the default settings and of those found, on the validation texts and on the test texts."""
+        sides = {"validation": self.text(cell, "valid"), "test": self.text(cell, "test")}
+        trainer, part = em.TextClassification(word_ngrams=2, dim=cell.dim), str(self.text(cell, "part"))
+        options: dict[str, Any] = {
+            "labels": str(sides["validation"]),
+            "half": "all",
+            "trials": int(cell.options.split()[1]),
+        }
+        found = em.tune(trainer, part, metric="f1", halving=False, threads=1, **options)
+        models = {"default": trainer.train(part, threads=1).classifier, "best": found.result.classifier}
+        pairs = product(sides.items(), models.items())
+        return {f"{side} {name}": scores(model, text)["accuracy"] for (side, text), (name, model) in pairs}
 
     def table(self, rows: Rows) -> str:
         """The tables of all parts that were measured: means over seeds and folds."""
-        tables, order = [], list(FOLDS)
-        rows = sorted(rows, key=lambda row: order.index(row["dataset"]))
-        for part, columns in TABLES.items():
-            of_part = [{**row, "options": row["options"].partition(" seed ")[0]} for row in rows if row["part"] == part]
-            if of_part:
-                tables.append(pivot(of_part, ("dataset", "tool", "dim", "options"), columns, fmean))
-        return "\n".join(tables)
+        rows = [{**row, "options": row["options"].partition(" seed ")[0]} for row in rows]
+        rows.sort(key=lambda row: list(FOLDS).index(row["dataset"]))
+        parts = {part: [row for row in rows if row["part"] == part] for part in TABLES}
+        names = ("dataset", "tool", "dim", "options")
+        return "\n".join(pivot(part, names, TABLES[name], fmean) for name, part in parts.items() if part)
 
 
 def imdb_lines(data: Path, side: str) -> Iterator[str]:
@@ -180,13 +258,6 @@ def imdb_lines(data: Path, side: str) -> Iterator[str]:
         for line in filter(None, content.split("\n")):
             _, rating, text = line.split("\t", 2)
             yield labelled("pos" if int(rating) > 5 else "neg", text)
-
-
-def ag_news_lines(data: Path) -> Iterator[str]:
-    """Titles and descriptions."""
-    with (data / "ag-news-7600.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            yield labelled(row["label"], f"{row['title']} {row['description']}")
 
 
 def labelled(label: str, text: str) -> str:
@@ -200,31 +271,6 @@ def shuffled(lines: Iterable[str], limit: int | None) -> list[str]:
     every = list(lines)
     random.Random(1).shuffle(every)
     return every[:limit]
-
-
-def train(study: Classifiers, cell: Cell) -> dict[str, float]:
-    """CPU seconds of reading, training and writing the model, and its scores."""
-    test = study.text(cell, "test")
-    if cell.tool in (MAJORITY, SKLEARN):
-        return train_scikit_learn(cell.tool, study.text(cell, "train"), test)
-    threads, seed = (int(word) for word in cell.options.split()[1::2])
-    with TemporaryDirectory(dir=study.work) as folder:
-        out = Path(folder) / "model.bin"
-        if cell.tool == FASTTEXT:
-            seconds = study.train_fasttext(cell, out, threads, seed)
-            kept = study.work / f"{cell.dataset}-{cell.fold}-{cell.dim}.bin"
-            if cell.dataset == IMDB and (threads, seed) == (MANY_THREADS, 1) and not kept.exists():
-                os.link(out, kept)
-            return {"CPU seconds": seconds, **scores(out, test)}
-        lines = study.text(cell, "train").read_bytes()
-        for name, size in (("first", 1 + lines.index(b"\n", 20_000)), ("model", len(lines))):  # loads kernels first
-            text = Path(folder) / f"{name}.txt"  # which is in no cache
-            text.write_bytes(lines[:size])
-            start = process_time()
-            model = em.train("classifier", str(text), dim=cell.dim, threads=threads, seed=seed, **SETTINGS)
-            model.save(Path(folder) / name)
-            seconds = process_time() - start
-        return {"CPU seconds": seconds, **scores(Path(folder) / "model", test)}
 
 
 def train_scikit_learn(tool: str, train: Path, test: Path) -> dict[str, float]:
@@ -253,73 +299,3 @@ def scores(model: Any, test: Path) -> dict[str, float]:
     results = em.evaluate_classifier(model, test).results()
     lines = (one for one in results if one.section is None and one.method is None and one.measure in names)
     return {names[one.measure]: one.value or 0.0 for one in lines}
-
-
-def predict(study: Classifiers, cell: Cell) -> dict[str, float]:
-    """Lines per CPU second of the command line: those of the whole test file, less those of its first line."""
-    is_quantised = cell.options == "ftz"
-    model = study.quantize_by_fasttext(cell, "") if is_quantised else study.model(cell._replace(options=""))
-    lines = study.text(cell, "test").read_text(encoding="utf-8").splitlines(keepends=True) * COPIES
-    with TemporaryDirectory(dir=study.work) as folder:
-        one, test = Path(folder) / "one.txt", Path(folder) / "all.txt"
-        one.write_text(lines[0], encoding="utf-8")
-        test.write_text("".join(lines), encoding="utf-8")
-        study.predict(cell.tool, model, one)  # kernels are compiled, and the model is in memory
-        taken = [[study.predict(cell.tool, model, file).cpu for file in (test, one)] for _ in range(REPEATS)]
-    whole, start = (min(column) for column in zip(*taken, strict=True))
-    return {"lines per CPU second": (len(lines) - 1) / (whole - start), "CPU seconds of one line": start}
-
-
-def quantize(study: Classifiers, cell: Cell) -> dict[str, float]:
-    """Size and scores of quantised models."""
-    if cell.tool == FASTTEXT:
-        out = study.quantize_by_fasttext(cell, cell.options)
-    else:
-        out, words = study.work / "ours.ftz", cell.options.split()
-        settings: dict[str, Any] = {"cutoff": int(words[1])} if words else {}
-        settings |= {"retrain": str(study.text(cell, "train"))} if "--retrain" in words else {}
-        model = em.load_classifier(study.model(cell._replace(options="")))
-        em.training.quantize(model, qnorm=True, **settings).export(out, force=True)
-    return {"bytes": out.stat().st_size, **scores(out, study.text(cell, "test"))}
-
-
-def load(study: Classifiers, cell: Cell) -> dict[str, float]:
-    """Seconds until the first prediction, when the file is in the memory of the system."""
-    model, text = study.model(cell), study.work / "line.txt"
-    text.write_text("a fine film\n", encoding="utf-8")
-    taken = [study.predict(cell.tool, model, text).wall for _ in range(REPEATS + 1)]
-    values = {"seconds of the command": min(taken[1:]), "bytes": model.stat().st_size}
-    if cell.tool == OURS:
-        quantised = study.quantize_by_fasttext(Cell("load", IMDB, 0, OURS, 10, ""), "--cutoff 10000")
-        for path in (quantised, model):  # the first one loads libraries and kernels
-            start = perf_counter()
-            em.load_classifier(path).predict(["a fine film"], threads=1)
-            values["seconds within Python"] = perf_counter() - start
-    return values
-
-
-def autotune(study: Classifiers, cell: Cell) -> dict[str, float]:
-    """Scores of the default settings and of those found, on the validation texts and on the test texts."""
-    valid, test = (study.text(cell, side) for side in ("valid", "test"))
-    trainer, part = em.TextClassification(word_ngrams=2, dim=cell.dim), str(study.text(cell, "part"))
-    options: dict[str, Any] = {"labels": str(valid), "half": "all", "trials": int(cell.options.split()[1])}
-    found = em.tune(trainer, part, metric="f1", halving=False, threads=1, **options)
-    models = {"default": trainer.train(part, threads=1).classifier, "best": found.result.classifier}
-    sides = {"validation": valid, "test": test}
-    return {
-        f"{side} {name}": scores(model, text)["accuracy"]
-        for side, text in sides.items()
-        for name, model in models.items()
-    }
-
-
-PARTS = {"train": train, "predict": predict, "quantize": quantize, "load": load, "autotune": autotune}
-
-
-TABLES = {  # the measures of each part, and their formats
-    "train": {"accuracy": ".4f", "macro-f1": ".4f", "CPU seconds": ".1f"},
-    "predict": {"lines per CPU second": ",.0f", "CPU seconds of one line": ".2f"},
-    "quantize": {"bytes": ",.0f", "accuracy": ".4f"},
-    "load": {"bytes": ",.0f", "seconds of the command": ".2f", "seconds within Python": ".3f"},
-    "autotune": {f"{side} {name}": ".4f" for name in ("default", "best") for side in ("validation", "test")},
-}

@@ -278,9 +278,9 @@ def run_command(command: Sequence[Any], threads: int | None = None, **variables:
     return usage
 
 
-def run_embeddings(arguments: Sequence[Any], **variables: str) -> Usage:
-    """Run a command of this package and measure it; `variables` are added to its environment."""
-    return run_command([sys.executable, "-m", "embeddings", *arguments], **variables)
+def run_embeddings(arguments: Sequence[Any], threads: int | None = None, **variables: str) -> Usage:
+    """Run a command of this package and measure it, as `run_command` does."""
+    return run_command([sys.executable, "-m", "embeddings", *arguments], threads, **variables)
 
 
 def is_installed(name: str, library: str) -> bool:

@@ -16,7 +16,7 @@ from embeddings.errors import SettingError
 from embeddings.eval.benchmark.workspace import Usage
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize, normalize_rows
-from studies.grid import Grid, is_installed, run_command, take_turns
+from studies.grid import Grid, is_installed, run_command, run_embeddings, take_turns
 
 OURS = "embeddings"
 Runs = Mapping[Any, Callable[[], Mapping[str, Any]]]
@@ -45,18 +45,17 @@ print(json.dumps({{
     "CPU s with imports": imported + cpu_seconds() - cpu,
 }}))
 """
-OWN_IMPORTS = """
-import embeddings as em, embeddings.models.model, pyarrow.compute
-from embeddings import formats
-formats.names()
-"""
-READERS = {  # the imports and the code that reads, by format and library
-    form: {OURS: {"imports": OWN_IMPORTS, "read": "em.load(path)"}}
-    for form in ("saved model", "word2vec-binary", "word2vec-text")
+OWN = {
+    "imports": "import embeddings as em, embeddings.formats, embeddings.models.model, pyarrow.compute\n"
+    "embeddings.formats.names()",
+    "read": "em.load(path)",
 }
-for form in ("word2vec-binary", "word2vec-text"):
-    read = f"KeyedVectors.load_word2vec_format(path, binary={form == 'word2vec-binary'})"
-    READERS[form]["gensim"] = {"imports": "from gensim.models import KeyedVectors", "read": read}
+GENSIM, READ_GENSIM = "from gensim.models import KeyedVectors", "KeyedVectors.load_word2vec_format(path, binary={})"
+READERS = {  # the imports and the code that reads, by format and library
+    "saved model": {OURS: OWN},
+    "word2vec-binary": {OURS: OWN, "gensim": {"imports": GENSIM, "read": READ_GENSIM.format(True)}},
+    "word2vec-text": {OURS: OWN, "gensim": {"imports": GENSIM, "read": READ_GENSIM.format(False)}},
+}
 
 
 class Loading(Grid):
@@ -87,22 +86,22 @@ class Loading(Grid):
         matrix = np.random.default_rng(1).standard_normal((words, dim), dtype=np.float32)
         counts = np.arange(words, 0, -1)
         vectors = em.Vectors([f"word{number}" for number in range(words)], matrix, counts=counts)
-        Model("random", vectors=vectors, vocabulary=em.corpora.Vocabulary(vectors.words, counts)).save(
-            self.folder / "saved model"
-        )
+        model = Model("random", vectors=vectors, vocabulary=em.corpora.Vocabulary(vectors.words, counts))
+        model.save(self.folder / "saved model")
         for form in ("word2vec-binary", "word2vec-text"):
             vectors.save(self.folder / form, form)
 
     def runs(self, form: str) -> Runs:
-        """CPU and wall seconds of reading, and CPU seconds with imports."""
-        return {library: partial(self.read, form, READ.format(**code)) for library, code in READERS[form].items()}
-
-    def read(self, form: str, code: str) -> dict[str, float]:
-        """Read in a process of its own."""
+        """CPU and wall seconds of reading in a process of its own, and CPU seconds with imports."""
         path, options = self.folder / form, self.options
-        for file in filter(Path.is_file, [path, *path.rglob("*")]):
-            file.read_bytes()  # so that it is in memory
-        return run_code(code, path, f"word{options.words - 1}", 2 * options.words * options.dim)[1]
+
+        def read(code: Mapping[str, str]) -> dict[str, float]:
+            for file in filter(Path.is_file, [path, *path.rglob("*")]):
+                file.read_bytes()  # so that it is in memory
+            size = 2 * options.words * options.dim
+            return run_code(READ.format(**code), path, f"word{options.words - 1}", size)[1]
+
+        return {library: partial(read, code) for library, code in READERS[form].items()}
 
 
 EMBED = """
@@ -185,39 +184,34 @@ class TextVectors(Grid):
             vectors.save(self.folder / tool, "safetensors" if tool == OURS else tool)
 
     def measure(self, text: str) -> Iterator[Sequence[Any]]:
-        """Convert the texts with each tool; the first round compiles kernels."""
+        """Convert the texts with each tool, the first round to compile kernels; then compare its vectors with ours."""
+        from pyarrow import parquet
+
         tools = (OURS, *(name for name in PEERS if is_installed(name, name.replace("-", "_"))))
         yield from take_turns({tool: partial(self.convert, tool) for tool in tools}, self.options.rounds)
+        tables = {tool: parquet.read_table(self.folder / f"{tool}.parquet")["vector"].to_numpy() for tool in tools}
+        ours = np.stack(tables[OURS])
         for tool in tools:
-            yield from ((tool, "", *one) for one in self.compare(tool).items())
+            theirs = np.stack(tables[tool])
+            has_words = ours.any(axis=1) | theirs.any(axis=1)
+            cosines = (normalize(ours[has_words]) * normalize(theirs[has_words])).sum(axis=1)
+            yield tool, "", "lowest cosine", float(cosines.min())
+            yield tool, "", "vectors below 0.99999", float((cosines < 0.99999).mean())
 
     def convert(self, tool: str) -> dict[str, float]:
         """Convert the texts in a process of its own."""
         threads, paths = self.options.threads, (self.folder / "texts.parquet", self.folder / f"{tool}.parquet")
         if tool == OURS:
             options = ["--text-column", "body", "--threads", threads, "--json", "--quiet", "--force"]
-            command = [sys.executable, "-m", "embeddings", "embed", self.folder / OURS, paths[0], "-o", paths[1]]
-            usage = run_command([*command, *options], threads)
+            usage = run_embeddings(["embed", self.folder / OURS, paths[0], "-o", paths[1], *options], threads)
             printed = json.loads(usage.output[usage.output.index("{") :])
         else:
-            code = EMBED.format(**PEERS[tool])
-            usage, printed = run_code(code, self.folder / tool, *paths, threads, threads=threads)
+            usage, printed = run_code(EMBED.format(**PEERS[tool]), self.folder / tool, *paths, threads, threads=threads)
         seconds = float(printed["seconds"])
         return {
             "wall s": usage.wall, "CPU s": usage.cpu, "conversion s": seconds,
             "texts/s": self.options.texts / seconds, "peak MB": usage.peak / 1e6,
         }  # fmt: skip
-
-    def compare(self, tool: str) -> dict[str, float]:
-        """The lowest cosine of a tool's vectors and ours, and the share of texts whose cosine is below 0.99999."""
-        from pyarrow import parquet
-
-        ours, theirs = (
-            np.stack(parquet.read_table(self.folder / f"{name}.parquet")["vector"].to_numpy()) for name in (OURS, tool)
-        )
-        has_words = ours.any(axis=1) | theirs.any(axis=1)
-        cosines = (normalize(ours[has_words]) * normalize(theirs[has_words])).sum(axis=1)
-        return {"lowest cosine": float(cosines.min()), "vectors below 0.99999": float((cosines < 0.99999).mean())}
 
 
 TORCH, SENTENCES = "PyTorch, SparseAdam", "sentence-transformers"
