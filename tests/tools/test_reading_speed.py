@@ -29,10 +29,10 @@ def test_every_table_has_all_lines(tmp_path):
 
     text = tmp_path / "text"
     text.write_text('Some "words", and, more\n\nother words\n' * 50)
-    for name, form in reading_speed.FORMATS.items():
-        if form.library == "pyarrow":
-            form.write(text, tmp_path / form.file)
-            with em.Corpus(tmp_path / form.file).encode() as encoded:
+    for name, file in reading_speed.FORMATS.items():
+        if file not in reading_speed.LIBRARIES:
+            reading_speed.write(text, tmp_path / file)
+            with em.Corpus(tmp_path / file).encode() as encoded:
                 assert len(encoded.ids) == 50 * 6, name
 
 

@@ -4,14 +4,13 @@ import gzip
 import io
 import json
 import lzma
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from xml.sax.saxutils import escape
 
 import pyarrow
@@ -23,125 +22,79 @@ from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.support.system import available_threads
 from studies.grid import Grid, Rows, is_installed, pivot, timed
 
-N_PARTS, PAGE_ROWS = 8, 20  # files of a folder, and lines of a page
+PAGE_ROWS = 20  # lines of a page
 SCANNERS = ("words", "alphanumeric")
 ARTICLES = Path(__file__).parents[1] / "human_rights.tsv"
+FORMATS = {  # files, or folders, in the format that their name says
+    "plain text": "text.txt", "gzip": "text.txt.gz", "gzip, 8 files": "8", "zstd": "text.txt.zst",
+    "bzip2": "text.txt.bz2", "xz": "text.txt.xz", "CSV": "text.csv", "TSV": "text.tsv", "JSON lines": "text.jsonl",
+    "Parquet": "text.parquet", "Arrow": "text.arrow", "Arrow stream": "text.arrows", "WET (gzip)": "text.warc.wet.gz",
+    "MediaWiki dump": "text.xml",
+}  # fmt: skip
+OTHERS = {"Python: `line.lower().split()`, `Counter`": "python", "gensim: `LineSentence`, `Counter`": "gensim"}
+LIBRARIES = {"text.warc.wet.gz": "warcio", "text.xml": "mwparserfromhell", "gensim": "gensim"}
+MOST = {"text.warc.wet.gz": 30_000_000, "text.xml": 4_000_000}  # bytes of text that are written
 Runs = Mapping[Any, Callable[[], Mapping[str, Any]]]
 
 
-def lines_of(source: Path) -> list[str]:
-    """The lines of a file that are not empty."""
-    with source.open(encoding="utf-8", newline="\n") as lines:
-        return [line.rstrip("\r\n") for line in lines if line.strip()]
+def write(source: Path, target: Path) -> None:
+    """Write the lines of a text that are not empty, as pages of 20 lines or as rows of tables of 10,000, or copy it."""
+    text = source.read_bytes()[: MOST.get(target.name)].decode("utf-8", "ignore")
+    lines = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
+    pages = ("\n".join(lines[first : first + PAGE_ROWS]) for first in range(0, len(lines), PAGE_ROWS))
+    table = pyarrow.table({"text": lines})
+    writers = {
+        ".parquet": pyarrow.parquet.ParquetWriter,
+        ".arrow": pyarrow.ipc.new_file,
+        ".arrows": pyarrow.ipc.new_stream,
+    }
+    match target.name.partition(".")[2]:
+        case "":  # a folder of as many parts
+            target.mkdir()
+            size = -(-len(lines) // int(target.name))
+            for number in range(int(target.name)):
+                with gzip.open(target / f"part{number}.gz", "wt", encoding="utf-8") as part:
+                    part.writelines(f"{line}\n" for line in lines[number * size : (number + 1) * size])
+        case "csv" | "tsv":
+            delimiter = "," if target.suffix == ".csv" else "\t"
+            options = pyarrow.csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+            pyarrow.csv.write_csv(table, target, options)
+        case "jsonl":
+            rows = (json.dumps({"text": line}, ensure_ascii=False) + "\n" for line in lines)
+            target.write_text("".join(rows), encoding="utf-8")
+        case "parquet" | "arrow" | "arrows":
+            with writers[target.suffix](target, table.schema) as out:
+                out.write_table(table, 10_000)
+        case "warc.wet.gz":  # each page is compressed by itself, as Common Crawl does
+            from warcio.warcwriter import WARCWriter
+
+            with target.open("wb") as file:
+                out = WARCWriter(file, gzip=True)
+                for page in pages:
+                    record = out.create_warc_record("https://example.org/", "conversion", io.BytesIO(page.encode()))
+                    out.write_record(record)
+        case "xml":
+            body = "".join(
+                f"<page><title>{number}</title><ns>0</ns><id>{number}</id><revision><text>{escape(page)}"
+                "</text></revision></page>\n"
+                for number, page in enumerate(pages)
+            )
+            target.write_text(f"<mediawiki>\n{body}</mediawiki>\n", encoding="utf-8")
+        case _:
+            open_target = partial(lzma.open, mode="wb", preset=1) if target.suffix == ".xz" else pyarrow.output_stream
+            with open_target(target) as out:
+                out.write(text.encode())
 
 
-def pages(source: Path) -> list[str]:
-    """Some lines at a time."""
-    lines = lines_of(source)
-    return ["\n".join(lines[first : first + PAGE_ROWS]) for first in range(0, len(lines), PAGE_ROWS)]
+def count_words(source: Path, way: str) -> None:
+    """Count words with Python alone, or those of gensim's stream of sentences."""
+    if way == "gensim":
+        from gensim.models.word2vec import LineSentence
 
-
-def copy(source: Path, target: Path) -> None:
-    """Copy the file, compressed as the name of the copy says."""
-    open_target = partial(lzma.open, mode="wb", preset=1) if target.suffix == ".xz" else pyarrow.output_stream
-    with source.open("rb") as text, open_target(target) as out:
-        shutil.copyfileobj(text, out, BLOCK_SIZE)
-
-
-def write_parts(source: Path, target: Path) -> None:
-    """Compress parts of the file, as files of a folder."""
-    target.mkdir()
-    size = -(-source.stat().st_size // N_PARTS)
-    with source.open("rb") as text:
-        for number in range(N_PARTS):
-            with gzip.open(target / f"part{number}.gz", "wb") as out:
-                out.write(text.read(size) + text.readline())
-
-
-def write_csv(source: Path, target: Path) -> None:
-    """Write a row for each line."""
-    options = pyarrow.csv.WriteOptions(delimiter="\t" if target.suffix == ".tsv" else ",", quoting_style="needed")
-    pyarrow.csv.write_csv(pyarrow.table({"text": lines_of(source)}), target, options)
-
-
-def write_json_lines(source: Path, target: Path) -> None:
-    """Write a row for each line."""
-    with target.open("w", encoding="utf-8") as out:
-        out.writelines(json.dumps({"text": line}, ensure_ascii=False) + "\n" for line in lines_of(source))
-
-
-def write_table(open_writer: Callable[..., Any], source: Path, target: Path) -> None:
-    """Write a row for each line with a writer of pyarrow, in batches of 10,000."""
-    table = pyarrow.table({"text": lines_of(source)})
-    with open_writer(target, table.schema) as writer:
-        writer.write_table(table, 10_000)
-
-
-def write_wet(source: Path, target: Path) -> None:
-    """Write pages, each compressed by itself, as Common Crawl does."""
-    from warcio.warcwriter import WARCWriter
-
-    with target.open("wb") as out:
-        writer = WARCWriter(out, gzip=True)
-        for page in pages(source):
-            record = writer.create_warc_record("https://example.org/", "conversion", io.BytesIO(page.encode()))
-            writer.write_record(record)
-
-
-def write_dump(source: Path, target: Path) -> None:
-    """Write pages of MediaWiki."""
-    text = "".join(
-        f"<page><title>{number}</title><ns>0</ns><id>{number}</id><revision><text>{escape(page)}"
-        "</text></revision></page>\n"
-        for number, page in enumerate(pages(source))
-    )
-    target.write_text(f"<mediawiki>\n{text}</mediawiki>\n", encoding="utf-8")
-
-
-class Format(NamedTuple):
-    """The name of a file, the function that writes it, the library that reading it requires, and the most text."""
-
-    file: str
-    write: Callable[[Path, Path], None]
-    library: str = "pyarrow"
-    max_size: int | None = None
-
-
-FORMATS: dict[str, Format] = {
-    "plain text": Format("text.txt", copy),
-    "gzip": Format("text.txt.gz", copy),
-    f"gzip, {N_PARTS} files": Format("parts", write_parts),
-    "zstd": Format("text.txt.zst", copy),
-    "bzip2": Format("text.txt.bz2", copy),
-    "xz": Format("text.txt.xz", copy),
-    "CSV": Format("text.csv", write_csv),
-    "TSV": Format("text.tsv", write_csv),
-    "JSON lines": Format("text.jsonl", write_json_lines),
-    "Parquet": Format("text.parquet", partial(write_table, pyarrow.parquet.ParquetWriter)),
-    "Arrow": Format("text.arrow", partial(write_table, pyarrow.ipc.new_file)),
-    "Arrow stream": Format("text.arrows", partial(write_table, pyarrow.ipc.new_stream)),
-    "WET (gzip)": Format("text.warc.wet.gz", write_wet, "warcio", 30_000_000),
-    "MediaWiki dump": Format("text.xml", write_dump, "mwparserfromhell", 4_000_000),
-}
-
-
-def count_split(source: Path) -> None:
-    """Count words with Python alone."""
+        Counter(chain.from_iterable(LineSentence(str(source))))
+        return
     with source.open(encoding="utf-8") as lines:
         Counter(chain.from_iterable(line.lower().split() for line in lines))
-
-
-def count_gensim(source: Path) -> None:
-    """Count the words of gensim's stream of sentences."""
-    from gensim.models.word2vec import LineSentence
-
-    Counter(chain.from_iterable(LineSentence(str(source))))
-
-
-OTHERS: dict[str, tuple[Callable[[Path], None], str]] = {
-    "Python: `line.lower().split()`, `Counter`": (count_split, "collections"),
-    "gensim: `LineSentence`, `Counter`": (count_gensim, "gensim"),
-}
 
 
 class Reading(Grid):
@@ -164,7 +117,8 @@ class Reading(Grid):
     def cells(self) -> Iterable[tuple[Any, ...]]:
         """Each format, and each way of others."""
         for name in self.options.format:
-            if is_installed(name, FORMATS[name].library if name in FORMATS else OTHERS[name][1]):
+            library = LIBRARIES.get((FORMATS | OTHERS)[name])
+            if library is None or is_installed(name, library):
                 yield (name,)
 
     def prepare(self) -> None:
@@ -174,18 +128,14 @@ class Reading(Grid):
     def runs(self, name: str) -> Runs:
         """MB per second of wall time and per CPU second, by number of threads; others have none."""
         source = Path(self.options.text)
+        size = source.stat().st_size
         if name in OTHERS:
-            return {"": partial(speed, source, OTHERS[name][0], source)}
-        form = FORMATS[name]
-        path = self.folder / form.file
-        if form.max_size is not None and source.stat().st_size > form.max_size:
-            with source.open("rb") as text:
-                head = text.read(form.max_size) + text.readline()
-            source = self.folder / "head"
-            source.write_bytes(head)
-        form.write(source, path)
+            return {"": partial(speed, size, count_words, source, OTHERS[name])}
+        path = self.folder / FORMATS[name]
+        write(source, path)
         threads = self.options.threads or sorted({1, available_threads()})
-        return {str(number): partial(speed, source, encode, path, int(number)) for number in threads}
+        size = min(size, MOST.get(path.name, size))
+        return {str(number): partial(speed, size, encode, path, int(number)) for number in threads}
 
     def table(self, rows: Rows) -> str:
         """The speeds of each format by number of threads."""
@@ -217,13 +167,14 @@ class Tokenizers(Grid):
         for name in articles():
             yield f"{name}, repeated article", f"{self.options.size / 1e6:.0f}"
 
-    def runs(self, name: str, size: str) -> Runs:
+    def runs(self, name: str, megabytes: str) -> Runs:
         """MB per second, by tokenizer."""
         path = Path(self.options.text.get(name, self.folder / "text"))
         if name not in self.options.text:
             line = f"{articles()[name.removesuffix(', repeated article')]}\n".encode()
             path.write_bytes(line * max(1, self.options.size // len(line)))
-        return {one: partial(speed, path, encode, path, tokenizer=one) for one in SCANNERS}
+        size = path.stat().st_size
+        return {one: partial(speed, size, encode, path, tokenizer=one) for one in SCANNERS}
 
     def table(self, rows: Rows) -> str:
         """A row for each text."""
@@ -242,7 +193,7 @@ def encode(path: Path, threads: int = 1, **settings: Any) -> None:
         Corpus(path, **settings).write_text(Path(folder), None, BLOCK_SIZE, threads)
 
 
-def speed(source: Path, work: Callable[..., None], *arguments: Any, **settings: Any) -> dict[str, float]:
+def speed(size: int, work: Callable[..., None], *arguments: Any, **settings: Any) -> dict[str, float]:
     """MB of a text per second of wall time and per CPU second of some work."""
-    size, seconds = source.stat().st_size / 1e6, timed(partial(work, *arguments, **settings))
-    return {"MB/s": size / seconds["wall s"], "MB/CPU s": size / max(seconds["CPU s"], 1e-9)}
+    seconds = timed(partial(work, *arguments, **settings))
+    return {"MB/s": size / 1e6 / seconds["wall s"], "MB/CPU s": size / 1e6 / max(seconds["CPU s"], 1e-9)}
