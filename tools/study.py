@@ -17,7 +17,7 @@ from pathlib import Path
 
 from studies.grid import Study
 
-from embeddings.errors import EmbeddingsError
+from embeddings.errors import EmbeddingsError, SettingError
 
 STUDIES = {  # the class of each study
     "classifiers": "classifier_study:Classifiers",
@@ -96,6 +96,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if missing and not only_table:
         parser.error(f"{name} requires {', '.join('--' + one.replace('_', '-') for one in missing)}")
     try:
+        for option in (one for one, default in kind.defaults.items() if default == {} and options[one]):
+            if wrong := [value for value in options[option] if "=" not in value]:
+                raise SettingError(f"expected NAME=FILE, got {wrong[0]!r}")
+            options[option] = dict(value.split("=", 1) for value in options[option])
         kind(name, options).make(out, only_table=only_table)
     except (EmbeddingsError, OSError) as error:
         parser.exit(1, f"Error: {error}\n")

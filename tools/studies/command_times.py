@@ -111,7 +111,6 @@ class EvidenceTimes(Grid):
 
     def prepare(self) -> None:
         """Train the model and its replicates."""
-        self.evidence: list[dict[str, Any]] = []  # of each pair
         self.trained = {command: self.run(command) for (command,) in [*self.cells()][:2]}
 
     def run(self, command: str) -> float:
@@ -119,7 +118,7 @@ class EvidenceTimes(Grid):
         paths = {name: str(self.folder / name) for name in ("model", "replicates")} | {"CORPUS": self.options.corpus}
         usage = run_embeddings([paths.get(word, word) for word in command.split()])
         if command.startswith("explain"):
-            self.evidence.append(json.loads(usage.output))
+            self.facts.setdefault("contexts", {})[command] = context_table(json.loads(usage.output))
         return usage.wall
 
     def measure(self, command: str) -> Iterable[Sequence[Any]]:
@@ -133,11 +132,11 @@ class EvidenceTimes(Grid):
         about = f"Fastest of {self.options.rounds} runs after training, with the start of Python; on {{processor}}."
         return pivot(rows, ("command",), {"seconds": ".2f"}, min) + f"\n{about}\n"
 
-    def write(self, out: Path) -> None:
+    def make(self, out: Path, *, only_table: bool = False) -> None:
         """Write the contexts too, if they were measured."""
-        super().write(out)
-        if evidence := getattr(self, "evidence", []):
-            write_text("\n".join(dict.fromkeys(map(context_table, evidence))), out.with_name("explain.md"))
+        super().make(out, only_table=only_table)
+        if contexts := self.facts.get("contexts"):
+            write_text("\n".join(contexts.values()), out.with_name("explain.md"))
 
 
 def context_table(evidence: dict[str, Any]) -> str:
@@ -181,7 +180,7 @@ class ExplorerTimes(Grid):
                 assert process.stdout is not None
                 address = urlsplit(process.stdout.readline().strip())
                 with closing(HTTPConnection("127.0.0.1", address.port or 0, timeout=600)) as connection:
-                    figures = time_answers(partial(ask, connection, address.fragment), started)
+                    figures = [*time_answers(partial(ask, connection, address.fragment), started)]
             finally:
                 process.terminate()
         import resource  # not on Windows
@@ -197,29 +196,28 @@ def ask(connection: HTTPConnection, token: str, question: str, **parameters: obj
     return json.loads(connection.getresponse().read())
 
 
-def time_answers(ask: Callable[..., Any], started: float) -> list[float]:
+def time_answers(ask: Callable[..., Any], started: float) -> Iterator[float]:
     """Seconds from the start to three first answers, median milliseconds of four questions, seconds of the map."""
-    info, firsts = ask("info"), [perf_counter() - started]
+    info = ask("info")
+    yield perf_counter() - started
     ask("neighbours", word=info["examples"][0])
-    firsts.append(perf_counter() - started)
+    yield perf_counter() - started
     ask("complete", prefix="a")
-    firsts.append(perf_counter() - started)
+    yield perf_counter() - started
     starts = [chr(97 + i % 26) + chr(97 + i // 26) for i in range(QUERIES)]
     words = [ask("complete", prefix=start)["words"][0] for start in starts]
-    questions: dict[Callable[[str], Any], list[str]] = {
-        lambda word: ask("neighbours", word=word, top=20): words,
-        lambda word: ask("complete", prefix=word[:2], limit=8): words,
-        lambda word: ask("analogy", a=words[0], b=words[1], c=word): words,
-        lambda word: ask("compare", a=words[0], b=word): words[:10],
-    }
-    latencies = [
-        1000 * median(timed(partial(question, word))["wall s"] for word in asked)
-        for question, asked in questions.items()
+    questions = [  # and how many words they are asked for
+        (lambda word: ask("neighbours", word=word, top=20), QUERIES),
+        (lambda word: ask("complete", prefix=word[:2], limit=8), QUERIES),
+        (lambda word: ask("analogy", a=words[0], b=words[1], c=word), QUERIES),
+        (lambda word: ask("compare", a=words[0], b=word), 10),
     ]
+    for question, number in questions:
+        yield 1000 * median(timed(partial(question, word))["wall s"] for word in words[:number])
     start = perf_counter()
     while ask("map", version=10**8)["done"] < 1:
         sleep(0.2)
-    return [*firsts, *latencies, perf_counter() - start]
+    yield perf_counter() - start
 
 
 def random_vectors(words: int) -> em.Vectors:

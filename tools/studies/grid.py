@@ -34,18 +34,16 @@ class Study:
     results: the path of the results, below eval/results, without extension.
     defaults: the options; a type in place of a default value means that a value is required, {} that values are
     NAME=FILE.
+    facts: what is known of a measurement, for the sentence about it.
     """
 
     results: ClassVar[str]
     defaults: ClassVar[dict[str, Any]] = {}
 
-    def __init__(self, name: str, options: Mapping[str, Any], folder: Path | None = None) -> None:
-        self.name, self.options, self.folder = name, Namespace(**{**self.defaults, **options}), folder or Path()
-        for option in (one for one, default in self.defaults.items() if default == {}):
-            values = getattr(self.options, option)
-            if wrong := [value for value in values if "=" not in value and not isinstance(values, dict)]:
-                raise SettingError(f"expected NAME=FILE, got {wrong[0]!r}")
-            setattr(self.options, option, dict(value.split("=", 1) for value in values) if wrong == [] else values)
+    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
+        self.name, self.options = name, Namespace(**{**self.defaults, **options})
+        self.folder = Path()  # of files that all cells need; removed in the end
+        self.facts: dict[str, Any] = {}
 
     def make(self, out: Path, *, only_table: bool = False) -> None:
         """Measure what is missing, and write the results."""
@@ -85,10 +83,6 @@ class Grid(Study):
     about: ClassVar[str] = ""
     notes: ClassVar[str] = ""
 
-    def __init__(self, name: str, options: Mapping[str, Any], folder: Path | None = None) -> None:
-        super().__init__(name, options, folder)
-        self.facts: dict[str, Any] = {}
-
     def cells(self) -> Iterable[tuple[Any, ...]]:
         """The cells to measure: by default all values of the options with the names of the keys, seed by seed."""
         order = sorted(self.keys, key=lambda key: key != "seed")
@@ -118,49 +112,14 @@ class Grid(Study):
 
     def make(self, out: Path, *, only_table: bool = False) -> None:
         """Measure the cells that the file of rows does not hold, and write the table and the picture."""
-        path = beside(out, ".tsv")
+        path, record = beside(out, ".tsv"), beside(out, ".json")
         if only_table and not path.exists():
             raise SettingError(f"{path} does not exist: run {self.name} without --only-table")
-        if not only_table:
-            self.measure_missing(path, beside(out, ".json"))
-        self.write(out)
-
-    def measure_missing(self, path: Path, record: Path) -> None:
-        """Measure the cells that the file of rows does not hold; the error of one that fails is printed.
-
-        Raises:
-            SettingError: there are no cells, or a library is not installed.
-        """
-        every = list(dict.fromkeys(self.cells()))
-        if not every:
-            raise SettingError(f"{self.name} has nothing to measure with these options: see --help")
-        done = {tuple(row[key] for key in self.keys) for row in read_rows(path)}
-        cells = [cell for cell in every if tuple(map(str, cell)) not in done]
-        if not cells:
-            return
-        if missing := [library for library in self.requires if find_spec(library) is None]:
-            raise SettingError(f"{missing[0]} is not installed: pip install {missing[0]}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix="embeddings-study-") as folder:
-            self.folder = Path(folder)
-            self.prepare()
-            for cell in cells:
-                start, name = perf_counter(), " ".join(map(str, cell))
-                try:
-                    rows = list(self.measure(*cell))
-                except EmbeddingsError as error:
-                    log(name, str(error))
-                    continue
-                log(name, f"{perf_counter() - start:.0f} s")
-                append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
-            if self.packages:
-                machine = environment(("embeddings-toolkit", *self.packages))
-                about = self.about.format(**vars(self.options), **self.facts)
-                write_text(json.dumps({"machine": machine, "about": about}, indent=1) + "\n", record)
-
-    def write(self, out: Path) -> None:
-        """Write the table and the picture of the rows that are there."""
-        rows, record = read_rows(beside(out, ".tsv")), beside(out, ".json")
+        if not only_table and self.measure_missing(path) and self.packages:
+            machine = environment(("embeddings-toolkit", *self.packages))
+            about = self.about.format(**vars(self.options), **self.facts)
+            write_text(json.dumps({"machine": machine, "about": about}, indent=1) + "\n", record)
+        rows = read_rows(path)
         if not rows:
             return
         text = (self.table(rows) + self.notes).replace("{processor}", processor())
@@ -171,6 +130,35 @@ class Grid(Study):
         write_text(text, beside(out, ".md"))
         if (figure := self.figure(rows)) is not None:
             save_figure(figure, beside(out, ".png"), force=True)
+
+    def measure_missing(self, path: Path) -> bool:
+        """Measure the cells that the file of rows does not hold, if any; the error of one that fails is printed.
+
+        Raises:
+            SettingError: there are no cells, or a library is not installed.
+        """
+        every = list(dict.fromkeys(self.cells()))
+        if not every:
+            raise SettingError(f"{self.name} has nothing to measure with these options: see --help")
+        done = {tuple(row[key] for key in self.keys) for row in read_rows(path)}
+        cells = [cell for cell in every if tuple(map(str, cell)) not in done]
+        if cells and (missing := [library for library in self.requires if find_spec(library) is None]):
+            raise SettingError(f"{missing[0]} is not installed: pip install {missing[0]}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix="embeddings-study-") as folder:
+            self.folder = Path(folder)
+            if cells:
+                self.prepare()
+            for cell in cells:
+                start, name = perf_counter(), " ".join(map(str, cell))
+                try:
+                    rows = list(self.measure(*cell))
+                except EmbeddingsError as error:
+                    log(name, str(error))
+                    continue
+                log(name, f"{perf_counter() - start:.0f} s")
+                append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
+        return bool(cells)
 
 
 def beside(out: Path, extension: str) -> Path:
@@ -206,11 +194,15 @@ def collect(rows: Rows, *columns: str) -> dict[tuple[str, ...], Measures]:
     return {key: dict(measures) for key, measures in values.items()}
 
 
-def pivot(rows: Rows, names: Sequence[str], columns: Mapping[str, Any], combine: Callable[..., Any] = median) -> str:
+def pivot(
+    rows: Rows, names: Sequence[str], columns: Mapping[str, Any], combine: Callable[..., Any] = median, label: str = ""
+) -> str:
     """A table with a line for each combination of `names`, and the combined values of each measure.
 
     columns: the format of each measure, or a function that combines its values in place of `combine`, and the format.
+    label: what the measure of a row is called, with the names of other columns in braces.
     """
+    rows = [{**row, "measure": label.format(**row)} for row in rows] if label else rows
     forms = {name: (combine, form) if isinstance(form, str) else form for name, form in columns.items()}
     lines = []
     for key, measures in collect([row for row in rows if row["measure"] in columns], *names).items():
