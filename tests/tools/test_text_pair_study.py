@@ -88,7 +88,8 @@ def test_a_run_holds_articles_out_and_skips_what_the_file_holds(tmp_path, capsys
 def test_held_out_articles_are_not_learned_from(tmp_path):
     (tmp_path / "text.txt").write_text("\n\n".join(f"T{n}\n{PARAGRAPH} Number{n}." for n in range(12)))
     options = {"corpus": str(tmp_path / "text.txt"), "held_out": 3}
-    one = text_pair_study.TextPairs("text-pairs", options, tmp_path / "folder")
+    one = text_pair_study.TextPairs("text-pairs", options)
+    one.folder = tmp_path / "folder"
     one.folder.mkdir()
     text = one.text.read_text()
     queries = [json.loads(line)["text"] for line in Path(one.retrieval["title"][0]).read_text().splitlines()]
