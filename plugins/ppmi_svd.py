@@ -92,6 +92,8 @@ class ShiftedPPMI(Trainer, ContextWindow, DocumentFrequency, VocabularySize, Dim
     def factorize(self, scores: Any, seed: int) -> NDArray[np.float32]:
         """The vectors U S^p, float32 (words, dim), of the decomposition U S V' with the largest singular values."""
         words = scores.shape[0]
+        if words < self.dim:
+            log.warning("%s, but there are only %s words: all further components are 0", S.dim(self.dim), words)
         if words <= max(MAX_DENSE, self.dim):
             left, values, _ = np.linalg.svd(scores.toarray().astype(np.float64))
         else:

@@ -72,11 +72,13 @@ def test_a_seed_makes_the_vectors_reproducible(monkeypatch):
     np.testing.assert_allclose(rows[0] @ rows[0].T, rows[2] @ rows[2].T, atol=1e-4)
 
 
-def test_components_beyond_the_rank_are_zeros():
+def test_components_beyond_the_rank_are_zeros_and_announced(caplog):
     model = ShiftedPPMI(dim=40, min_count=1).train(random_lines())
     assert model.vectors.matrix.shape == (30, 40)
     assert model.vectors.matrix[:, 0].all()
     assert not model.vectors.matrix[:, 30:].any()
+    assert "dim=40" in caplog.text
+    assert "30 words" in caplog.text
 
 
 @pytest.mark.parametrize(
