@@ -8,6 +8,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import grimp
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"
 MAPPED = ("corpora", "eval", "plugins")  # folders at the root
@@ -36,7 +38,12 @@ def layers() -> list[list[str]]:
     """The layers of rooms that `lint-imports` enforces, from the top."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (contract,) = (one for one in settings["tool"]["importlinter"]["contracts"] if one["type"] == "layers")
-    return [[room.strip().removeprefix("embeddings.") for room in layer.split("|")] for layer in contract["layers"]]
+    return [[short(room.strip()) for room in layer.split("|")] for layer in contract["layers"]]
+
+
+def short(room: str) -> str:
+    """The name of a room without that of the package."""
+    return room.removeprefix("embeddings.")
 
 
 def summary(path: Path, name: str = "") -> str:
@@ -53,23 +60,12 @@ def summary(path: Path, name: str = "") -> str:
 
 def room_imports() -> dict[str, set[str]]:
     """The rooms that each room imports, also within functions; imports for types are left out."""
-    rooms = {room for layer in layers() for room in layer}
-    found: dict[str, set[str]] = {room: set() for room in rooms}
+    graph = grimp.build_graph("embeddings", exclude_type_checking_imports=True, cache_dir=None)
+    rooms = [f"embeddings.{room}" for layer in layers() for room in layer]
     for room in rooms:
-        path = ROOT / file_of(f"embeddings.{room}")
-        for file in path.parent.rglob("*.py") if path.name == "__init__.py" else [path]:
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-            is_typing = {
-                id(inner)
-                for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-                for inner in ast.walk(node)
-            }  # fmt: skip
-            for node in ast.walk(tree):
-                if isinstance(node, ast.ImportFrom) and node.module and id(node) not in is_typing:
-                    names = [f"{node.module}.{alias.name}" for alias in node.names]
-                    found[room] |= {name.split(".")[1] for name in names if name.startswith("embeddings.")} & rooms
-        found[room] -= {room}
-    return found
+        graph.squash_module(room)
+    found = {room: graph.find_modules_directly_imported_by(room) & set(rooms) - {room} for room in rooms}
+    return {short(room): set(map(short, used)) for room, used in found.items()}
 
 
 def direct(imports: dict[str, set[str]]) -> list[tuple[str, str]]:

@@ -177,10 +177,8 @@ def mutations_of(file: str) -> dict[int, list[Mutation]]:
     found: dict[int, list[Mutation]] = {}
     for node in nodes(ast.parse(data)):
         for place, source in replacements(node):
-            start, stop = (
-                starts[place.lineno - 1] + place.col_offset,
-                starts[place.end_lineno - 1] + place.end_col_offset,
-            )
+            start = starts[place.lineno - 1] + place.col_offset
+            stop = starts[place.end_lineno - 1] + place.end_col_offset
             mutation = Mutation(file, place.lineno, ast.unparse(place), source, start, stop)
             found.setdefault(place.lineno, []).append(mutation)
     return found
