@@ -6,7 +6,9 @@ was written by it (see corpora/phrases/README.md).
 
 from argparse import ArgumentParser
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+
+import pyarrow
 
 from embeddings.corpora.phrases.pos_types import TAGS, Lexicon
 from embeddings.support.files import atomic_write
@@ -29,15 +31,6 @@ def learn(lines: Iterable[str]) -> Lexicon:
     return {word: tag for word, tag in sorted(best.items()) if tag in TAGS and (len(word) > 1 or tag == "DET")}
 
 
-def read_lines(paths: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of files, compressed or not."""
-    import pyarrow
-
-    for path in paths:
-        with pyarrow.input_stream(path) as stream:
-            yield from stream.read().decode("utf-8").split("\n")
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Learn a lexicon and write it."""
     parser = ArgumentParser(description="Learn a lexicon of parts of speech from treebanks.")
@@ -45,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("-o", "--out", required=True)
     parser.add_argument("--force", action="store_true", help="replace the output if it exists")
     options = parser.parse_args(arguments)
-    lexicon = learn(read_lines(options.treebank))
+    streams = (pyarrow.input_stream(path) for path in options.treebank)
+    lexicon = learn(line for stream in streams for line in stream.read().decode("utf-8").split("\n"))
     with atomic_write(options.out, force=options.force) as temporary:
         text = "".join(f"{word}\t{tag}\n" for word, tag in lexicon.items())
         temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any, ClassVar, NamedTuple
 
+import pyarrow
+
 import embeddings as em
-from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.eval.benchmark.workspace import Usage
 from studies.grid import Grid, Rows, pivot, run_command, run_embeddings, timed
 
@@ -105,7 +106,14 @@ class Classifiers(Grid):
         self.work.mkdir(parents=True, exist_ok=True)
         with (data / "ag-news-7600.csv").open(encoding="utf-8", newline="") as file:
             news = [labelled(row["label"], f"{row['title']} {row['description']}") for row in csv.DictReader(file)]
-        files = {f"{IMDB}-0.{side}": shuffled(imdb_lines(data, side), limit) for side in ("train", "test")}
+        files = {}
+        for side in ("train", "test"):
+            reviews = []  # a rating above 5 of 10 is positive
+            for name in ("neg", "pos"):
+                with pyarrow.input_stream(data / f"imdb-{side}_{name}.tsv.zst") as stream:
+                    reviews += [line.split("\t", 2)[1:] for line in stream.read().decode().split("\n") if line]
+            lines = [labelled("pos" if int(rating) > 5 else "neg", text) for rating, text in reviews]
+            files[f"{IMDB}-0.{side}"] = shuffled(lines, limit)
         train = files[f"{IMDB}-0.train"]
         files |= {f"{IMDB}-0.valid": train[: len(train) // 5], f"{IMDB}-0.part": train[len(train) // 5 :]}
         lines = shuffled(news, limit)
@@ -248,16 +256,6 @@ class Classifiers(Grid):
         parts = {part: [row for row in rows if row["part"] == part] for part in TABLES}
         names = ("dataset", "tool", "dim", "options")
         return "\n".join(pivot(part, names, TABLES[name], fmean) for name, part in parts.items() if part)
-
-
-def imdb_lines(data: Path, side: str) -> Iterator[str]:
-    """The reviews of one side; a rating above 5 of 10 is positive."""
-    for name in ("neg", "pos"):
-        with open_decompressed(data / f"imdb-{side}_{name}.tsv.zst") as file:
-            content = b"".join(iter(lambda: file.read(1 << 20), b"")).decode()
-        for line in filter(None, content.split("\n")):
-            _, rating, text = line.split("\t", 2)
-            yield labelled("pos" if int(rating) > 5 else "neg", text)
 
 
 def labelled(label: str, text: str) -> str:

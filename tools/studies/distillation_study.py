@@ -8,6 +8,7 @@ from time import process_time
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow.parquet
 
 import embeddings as em
 from embeddings.eval.evaluation import Suite
@@ -57,8 +58,10 @@ class Distillation(Grid):
             yield from ((0, *one) for one in self.scores(encoder(self.options.models[texts])))
             return
         start, paths = process_time(), self.options.texts[texts].split(",")
-        tables = [em.corpora.text_vectors(*read_rows_of(path, count // len(paths))) for path in paths]
-        corpus = em.Corpus(*tables, vectors=em.corpora.VectorFormat())
+        tables = [pyarrow.parquet.read_table(path) for path in paths]
+        parts = [one.slice(0, count // len(paths) if count else None) for one in tables]
+        texts_of = [em.corpora.text_vectors(one.column("text"), one.column("embedding")) for one in parts]
+        corpus = em.Corpus(*texts_of, vectors=em.corpora.VectorFormat())
         trainer = em.Distillation(dim=dim, word_vectors=None if words == NONE else words)
         model = trainer.train(corpus, threads=self.options.threads, seed=seed)
         yield dim, SECONDS, f"{process_time() - start:.1f}"
@@ -125,12 +128,3 @@ def encoder(path: str) -> Callable[[list[str]], Any]:
     """A function from texts to vectors: that of a teacher, or of vectors or a model."""
     is_teacher = path.startswith("python:") or any(Path(path).glob("**/model.onnx"))
     return em.training.load_teacher(path) if is_teacher else partial(em.embed, em.load(path))
-
-
-def read_rows_of(path: str, count: int) -> tuple[Any, Any]:
-    """The first texts of a table and their vectors; all if `count` is 0."""
-    import pyarrow.parquet
-
-    table = pyarrow.parquet.read_table(path)
-    table = table.slice(0, count) if count else table
-    return table.column("text"), table.column("embedding")

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import partial
 from itertools import islice, product
 from pathlib import Path
 from statistics import fmean
@@ -12,7 +11,7 @@ from typing import Any, ClassVar
 import embeddings as em
 from embeddings import registry
 from embeddings.errors import SettingError
-from embeddings.eval.benchmark.tools import Job, ModelConfig, Program, find_tool
+from embeddings.eval.benchmark.tools import Job, ModelConfig, find_tool
 from embeddings.eval.benchmark.workspace import CommandError, Workspace
 from studies.grid import Grid, Rows, iter_words, mean_and_spread, pivot, scores, timed
 
@@ -87,31 +86,34 @@ class Objectives(Grid):
         self, model: str, objective: str, tool: str, seed: int, words: int, epochs: int
     ) -> Iterable[Sequence[Any]]:
         """The CPU seconds of training, scores in percent and the perplexity, or why the objective is refused."""
-        train = train_ours if tool == OURS else partial(self.train_peer, self.peers[tool])
+        options, settings = self.options, {"epochs": epochs, **OBJECTIVES[objective]}
         try:
-            settings = {"epochs": epochs, **OBJECTIVES[objective]}
-            seconds, source = train(model, settings, str(self.folder / f"{words}.txt"), seed)
-        except SettingError as error:
+            seconds, source = self.train(model, settings, tool, str(self.folder / f"{words}.txt"), seed)
+        except (SettingError, CommandError) as error:
             yield REFUSED, str(error)
             return
         yield SECONDS, seconds
-        sets = {"similarity": self.options.similarity, "analogy": self.options.analogy}
-        yield from percentages(source, **sets)
+        if options.similarity or options.analogy:  # among the 30,000 most frequent words
+            sets = {"similarity": options.similarity, "analogy": options.analogy}
+            for one in scores(source, **sets, **({"restrict": 30_000} if options.analogy else {})):
+                yield one.set, round(100 * (one.value or 0), 4)
         with suppress(SettingError):  # it defines no probabilities
             for one in em.evaluate(source, name="", perplexity=str(self.folder / "heldout.txt"))[1:]:
                 yield one.measure, round(one.value, 4)
 
-    def train_peer(
-        self, tool: Program, model: str, settings: dict[str, Any], text: str, seed: int
-    ) -> tuple[float, Any]:
-        """The CPU seconds and vectors of another tool with the same settings."""
-        config = ModelConfig(model, asdict(registry.create("trainer", model, settings)), 1)
-        job = Job(config, seed, text, f"{text}.bin")
-        try:
-            row = Workspace(self.folder, self.options.words).measure(tool, job)
-        except CommandError as error:
-            raise SettingError(str(error)) from None
-        return row["training_cpu"], em.load(job.out_path)
+    def train(self, model: str, settings: dict[str, Any], tool: str, text: str, seed: int) -> tuple[float, Any]:
+        """The CPU seconds and the vectors of a tool; our kernels are compiled and the text is encoded beforehand."""
+        if tool != OURS:
+            config = ModelConfig(model, asdict(registry.create("trainer", model, settings)), 1)
+            job = Job(config, seed, text, f"{text}.bin")
+            row = Workspace(self.folder, self.options.words).measure(self.peers[tool], job)
+            return row["training_cpu"], em.load(job.out_path)
+        em.train(model, ["a b c d e f"] * 50, threads=1, **{**settings, "epochs": 1, "min_count": 1, "dim": 8})
+        corpus = em.Corpus(text)
+        corpus.encode()
+        trained: list[Any] = []
+        seconds = timed(lambda: trained.append(em.train(model, corpus, threads=1, seed=seed, **settings)))
+        return seconds["CPU s"], trained[0]
 
     def table(self, rows: Rows) -> str:
         """A row for each model, objective and tool, and the refused combinations."""
@@ -135,20 +137,3 @@ def write_lines(path: Path, words: Iterator[str]) -> int:
         while line := list(islice(words, WORDS_PER_LINE)):
             file.write(" ".join(line) + "\n")
     return path.stat().st_size
-
-
-def percentages(source: em.Vectors | em.Model, **sets: list[str]) -> Iterator[tuple[str, float]]:
-    """Spearman's correlations and accuracies in percent, among the 30,000 most frequent words."""
-    if any(sets.values()):
-        restrict = {"restrict": 30_000} if sets["analogy"] else {}
-        yield from ((one.set, round(100 * (one.value or 0), 4)) for one in scores(source, **sets, **restrict))
-
-
-def train_ours(model: str, settings: dict[str, Any], text: str, seed: int) -> tuple[float, Any]:
-    """Our CPU seconds and model: kernels are compiled and the text is encoded beforehand."""
-    em.train(model, ["a b c d e f"] * 50, threads=1, **{**settings, "epochs": 1, "min_count": 1, "dim": 8})
-    corpus = em.Corpus(text)
-    corpus.encode()
-    trained: list[Any] = []
-    seconds = timed(lambda: trained.append(em.train(model, corpus, threads=1, seed=seed, **settings)))
-    return seconds["CPU s"], trained[0]

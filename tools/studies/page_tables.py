@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import ClassVar
@@ -133,7 +134,6 @@ DIGITS = {
     "squared-error": 2, "cosine": 3, "mean-rank": 1, "median-rank": 1, "reciprocal-rank": 3, RATINGS: 3,
 }  # fmt: skip
 COMPARED = {"squared-error": -1, "mean-rank": -1, "reciprocal-rank": 1, RATINGS: 1}  # -1 where less is better
-Values = dict[tuple[str, str, str], dict[str, float]]  # by type, function and measure; then by the model's name
 
 
 class Composition(Study):
@@ -173,7 +173,7 @@ def composition_tables(path: Path) -> str:
     Raises:
         FormatError: the file has no results of composition.
     """
-    values: Values = defaultdict(dict)
+    values: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)  # of models, by type, function and measure
     for row in grid.read_rows(path):
         has_ratings = row.get("set") != HELD_OUT
         measure = RATINGS if has_ratings and row.get("measure") == "spearman" else row.get("measure")
@@ -191,22 +191,15 @@ def composition_tables(path: Path) -> str:
             means.append(
                 [type, function, *(f"{fmean(one.values()):.{digits}f}" if one else "" for one, digits in cells)]
             )
-    wins = [
-        [type, other, *(count_wins(values, type, other, measure) for measure in COMPARED)]
-        for type in types
-        for other in ("additive", "full-additive")
-    ]
+    wins = []
+    for type, other in product(types, ("additive", "full-additive")):
+        cells = []
+        for measure, sign in COMPARED.items():
+            ours, theirs = values.get((type, MIXTURE, measure), {}), values.get((type, other, measure), {})
+            gains = [sign * (ours[name] - theirs[name]) for name in ours if name in theirs]
+            verdict = "better" if gains and fmean(gains) > 0 else "worse"
+            cells.append(f"{verdict}, in {sum(gain > 0 for gain in gains)} of {len(gains)}" if gains else "")
+        wins.append([type, other, *cells])
     heads = ["type", f"{MIXTURE} against", *(one.replace("-", " ") for one in COMPARED)]
-    return (
-        f"{markdown(['type', 'function', *(one.replace('-', ' ') for one in DIGITS)], means)}\n{markdown(heads, wins)}"
-    )
-
-
-def count_wins(values: Values, type: str, other: str, measure: str) -> str:
-    """Whether tensor indexing is better than another function on average, and in how many models."""
-    ours, theirs = values.get((type, MIXTURE, measure), {}), values.get((type, other, measure), {})
-    gains = [COMPARED[measure] * (ours[name] - theirs[name]) for name in ours if name in theirs]
-    if not gains:
-        return ""
-    verdict = "better" if fmean(gains) > 0 else "worse"
-    return f"{verdict}, in {sum(gain > 0 for gain in gains)} of {len(gains)}"
+    first = markdown(["type", "function", *(one.replace("-", " ") for one in DIGITS)], means)
+    return f"{first}\n{markdown(heads, wins)}"

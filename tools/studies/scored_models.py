@@ -74,19 +74,18 @@ def set_table(rows: Rows) -> str:
 
 
 def half_table(rows: Rows) -> str:
-    """The means over the sets of each half, by model and corpus."""
+    """The means over the sets of each half, by model and corpus: by trainer, then by its settings from the last on."""
+
+    def order(model: str) -> tuple[str, list[float]]:
+        trainer, _, settings = model.partition(":")
+        return trainer, [float(part.partition("=")[2]) for part in reversed(settings.split(","))]
+
     corpora = dict.fromkeys(row["corpus"] for row in rows)
     lines = []
-    for (model,), one in sorted(collect(rows, "model").items(), key=lambda item: sort_key(item[0][0])):
+    for (model,), one in sorted(collect(rows, "model").items(), key=lambda item: order(item[0][0])):
         names = ([f"{corpus}: {half}" for half in ("dev", "test")] for corpus in corpora)
         lines.append([model, *(" / ".join(f"{fmean(one[name]):.1f}" for name in two if name in one) for two in names)])
     return markdown(["model", *corpora], lines, names=1)
-
-
-def sort_key(model: str) -> tuple[str, list[float]]:
-    """The trainer, then the values of its settings from the last on."""
-    trainer, _, settings = model.partition(":")
-    return trainer, [float(part.partition("=")[2]) for part in reversed(settings.split(","))]
 
 
 def half_of(name: str) -> str:
