@@ -8,7 +8,7 @@ Pictures come from `eval/results`.
 import inspect
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -56,18 +56,12 @@ def on_config(config: "MkDocsConfig") -> "MkDocsConfig":
     for path, names in listed_names().items():
         place[path] = [path, *({name.rpartition(".")[2]: name_page(name)} for name in names)]
 
-    def fill(items: list[Any]) -> list[Any]:
-        return [
-            {
-                title: fill(value) if isinstance(value, list) else place.get(value, value)
-                for title, value in item.items()
-            }
-            if isinstance(item, dict)
-            else item
-            for item in items
-        ]
+    def filled(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {title: filled(value) for title, value in part.items()}
+        return [filled(value) for value in part] if isinstance(part, list) else place.get(part, part)
 
-    config.nav = fill(config.nav or [])
+    config.nav = filled(config.nav or [])
     return config
 
 
@@ -75,7 +69,9 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     """Add the generated pages and the pictures."""
     from mkdocs.structure.files import File  # here, so that the tests of pages need no mkdocs
 
-    for path, text in {**pages(), **name_pages(), **root_pages()}.items():
+    of_root = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "CHANGELOG.md")}
+    links = {name.lower(): text.replace("](docs/", "](") for name, text in of_root.items()}  # as within the site
+    for path, text in {**pages(), **name_pages(), **links}.items():
         files.append(File.generated(config, path, content=text))
     for name in PICTURES:
         files.append(File.generated(config, f"results/{name}", abs_src_path=str(ROOT / "eval" / "results" / name)))
@@ -86,7 +82,9 @@ def on_page_markdown(markdown: str, *, page: "Page", **_: Any) -> str:
     """Point links to pictures of the repository at their copies in the site, and make an index of listed names."""
     names = listed_names().get(page.file.src_uri, [])
     if names:
-        rows = "".join(f"| [`{label(name)}`](python/{name}.md) | {cell(summary(name))} |\n" for name in names)
+        summaries = ((inspect.getdoc(named(name)) or "").partition("\n\n")[0] for name in names)
+        links = (f"[`{label(name)}`](python/{name}.md)" for name in names)
+        rows = "".join(f"| {link} | {cell(text)} |\n" for link, text in zip(links, summaries, strict=True))
         start = NAMES.search(markdown)
         assert start is not None
         table = f"| name | what it is |\n| --- | --- |\n{rows}\n"
@@ -138,17 +136,6 @@ def named(name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-def summary(name: str) -> str:
-    """The first paragraph of the docstring of a name."""
-    return (inspect.getdoc(named(name)) or "").partition("\n\n")[0]
-
-
-def root_pages() -> dict[str, str]:
-    """The files at the root of the repository that are pages too, with links as they are within the site."""
-    names = ("CONTRIBUTING.md", "CHANGELOG.md")
-    return {name.lower(): (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](") for name in names}
-
-
 def pages() -> dict[str, str]:
     """The command reference: the text of each page by its path in the site."""
     context = click.Context(main, info_name="embeddings", **main.context_settings)
@@ -165,7 +152,7 @@ def pages() -> dict[str, str]:
             result[f"{FOLDER}/{stem}.md"] = "\n".join(page(inner, stem))
             below = members(inner)
             for each in below:
-                text = "\n".join(member_page(each, f"../{stem}.md", shared(below)))
+                text = "\n".join(page(each, f"../{stem}", shared(below)))
                 result[f"{FOLDER}/{stem}/{each.info_name}.md"] = text
         index.append("")
     index += ["`embeddings COMMAND --help` prints the common options in the terminal, `--help-all` these pages.", ""]
@@ -173,38 +160,34 @@ def pages() -> dict[str, str]:
     return result
 
 
-def page(context: click.Context, folder: str) -> Iterator[str]:
-    """A command: its help, its usage, its options; of a group its commands, whose pages are in `folder`, instead."""
-    command = context.command
-    yield f"# `{context.command_path}`\n"
+def page(context: click.Context, folder: str, common: Sequence[Option] = ()) -> Iterator[str]:
+    """A command: its help, its usage, its options but for those that most commands of its group have.
+
+    A group has its commands, whose pages are in `folder`, and the common options of these instead.
+    """
+    command, path = context.command, context.command_path
+    yield f"# `{path}`\n"
     yield paragraphs(command) + "\n"
-    if not isinstance(command, click.Group):
-        yield from usage(context)
-        yield from tables(options(context), context.command_path)
+    if isinstance(command, click.Group):
+        below = members(context)
+        yield "| command | what it does |\n| --- | --- |"
+        for each in below:
+            summary = cell(paragraphs(each.command).partition("\n\n")[0])
+            yield f"| [`{each.command_path}`]({folder}/{each.info_name}.md) | {summary} |"
+        if shared_options := shared(below):
+            yield f"\n## Options that most `{path}` commands have\n"
+            yield from tables(shared_options, path, 3)
         return
-    below = members(context)
-    yield "| command | what it does |\n| --- | --- |"
-    for each in below:
-        summary = cell(paragraphs(each.command).partition("\n\n")[0])
-        yield f"| [`{each.command_path}`]({folder}/{each.info_name}.md) | {summary} |"
-    common = shared(below)
-    if common:
-        yield f"\n## Options that most `{context.command_path}` commands have\n"
-        yield from tables(common, context.command_path, 3)
-
-
-def member_page(context: click.Context, group: str, common: list[Option]) -> Iterator[str]:
-    """A command of the group with the page `group`: its help, its usage, and its options but for the common ones."""
-    assert context.parent is not None
-    yield f"# `{context.command_path}`\n"
-    yield paragraphs(context.command) + "\n"
-    yield from usage(context)
+    yield f"```text\n{path} {' '.join(command.collect_usage_pieces(context))}\n```\n"
+    if example := getattr(command, "example", ""):
+        yield f"Example: `embeddings {example}`\n"
     own = list(options(context))
-    missing = sorted({option.name for option in common} - {option.name for option in own})
-    names = ", ".join(f"`--{name.replace('_', '-')}`" for name in missing)
-    but = f", of which this one lacks {names}" if missing else ""
-    yield f"[`{context.parent.command_path}`]({group}) has the options that most of its commands share{but}.\n"
-    yield from tables((option for option in own if option not in common), context.command_path)
+    if common and context.parent is not None:
+        missing = sorted({option.name for option in common} - {option.name for option in own})
+        names = ", ".join(f"`--{name.replace('_', '-')}`" for name in missing)
+        but = f", of which this one lacks {names}" if missing else ""
+        yield f"[`{context.parent.command_path}`]({folder}.md) has the options that most of its commands share{but}.\n"
+    yield from tables((option for option in own if option not in common), path)
 
 
 def members(context: click.Context) -> list[click.Context]:
@@ -214,13 +197,6 @@ def members(context: click.Context) -> list[click.Context]:
         return []
     listed = ((name, group.get_command(context, name)) for name in group.list_commands(context))
     return [click.Context(each, parent=context, info_name=name) for name, each in listed if each is not None]
-
-
-def usage(context: click.Context) -> Iterator[str]:
-    """The usage of a command, and its example if it has one."""
-    yield f"```text\n{context.command_path} {' '.join(context.command.collect_usage_pieces(context))}\n```\n"
-    if example := getattr(context.command, "example", ""):
-        yield f"Example: `embeddings {example}`\n"
 
 
 def options(context: click.Context) -> Iterator[Option]:
