@@ -19,13 +19,15 @@ Run = tuple[NDArray[np.int64], NDArray[Any]]  # ascending keys and their counts
 def count_keys(chunks: Iterable[NDArray[np.int64]], scratch: Path, merge_size: int = MERGE_SIZE) -> Iterator[Run]:
     """Yield all keys in ascending order with their counts, in parts of about `merge_size` keys.
 
-    Memory holds one chunk of keys; sorted chunks are in the folder `scratch`.
+    Memory holds one chunk of keys, which is sorted in place; distinct keys of the chunks are in the folder `scratch`.
     """
     runs: list[Run] = []  # a single one stays in memory
     for number, keys in enumerate(chunks):
         if number == 1:
             runs[0] = store_run(runs[0], scratch, 0)
-        run: Run = np.unique(keys, return_counts=True)
+        keys.sort()
+        starts = first_of_each(keys)
+        run: Run = keys[starts], np.diff(starts, append=len(keys))
         runs.append(store_run(run, scratch, number) if number else run)
     yield from merge(runs, merge_size)
 
@@ -64,6 +66,11 @@ def add_counts(keys: Sequence[NDArray[np.int64]], counts: Sequence[NDArray[Any]]
     all_keys = np.concatenate(keys)
     order = np.argsort(all_keys, kind="stable")
     all_keys = all_keys[order]
-    starts = np.flatnonzero(np.concatenate([[True], all_keys[1:] != all_keys[:-1]]))
+    starts = first_of_each(all_keys)
     sums = np.add.reduceat(np.concatenate(counts)[order].astype(np.int64), starts)
     return all_keys[starts], sums
+
+
+def first_of_each(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each different key of an ascending array begins."""
+    return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))

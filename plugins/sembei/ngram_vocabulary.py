@@ -14,7 +14,7 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.compilation.jit import allocating_entry_point
+from embeddings.compilation.jit import allocating_entry_point, entry_point
 from embeddings.corpora.array_file import ArrayFile
 from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -183,11 +183,13 @@ class NgramCounter:
         self.lasts.append(self.lasts[-1][self.keys & (2**TOKEN_BITS - 1)])
 
     def pairs(self) -> Iterator[NDArray[np.int64]]:
-        """Yield the keys of the pairs of n-grams at neighbouring positions, a chunk of the text at a time."""
+        """Yield the keys of the pairs of n-grams at neighbouring positions, a chunk of the text at a time.
+
+        The chunks share their memory.
+        """
+        keys = np.empty(min(CHUNK_SIZE, len(self.numbers)), np.int64)
         for begin in range(0, len(self.numbers) - 1, CHUNK_SIZE):
-            part = self.numbers[begin : begin + CHUNK_SIZE + 1].astype(np.int64)
-            keys = part[:-1] << TOKEN_BITS | part[1:]
-            yield keys[keys >= 0]
+            yield keys[: write_pairs(self.numbers[begin : begin + CHUNK_SIZE + 1], keys)]
 
     def most_frequent(self, limit: int | None, max_n: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
         """The `limit` most frequent n-grams of the length counted last, ties by token; all without a limit."""
@@ -258,6 +260,17 @@ def token_sequences(word: str, ids: Mapping[str, int], joiner: str, longest: int
             elif len(row) + 1 < max_n and word.startswith(joiner, end):
                 incomplete.append((end + len(joiner), [*row, token]))
     return complete
+
+
+@entry_point
+def write_pairs(numbers: np.ndarray, keys: np.ndarray) -> int:
+    """Write the keys of all pairs of neighbouring numbers; returns how many there are."""
+    n = 0
+    for i in range(numbers.shape[0] - 1):
+        if numbers[i] >= 0 and numbers[i + 1] >= 0:
+            keys[n] = np.int64(numbers[i]) << TOKEN_BITS | np.int64(numbers[i + 1])
+            n += 1
+    return n
 
 
 @allocating_entry_point
