@@ -1,6 +1,7 @@
 """Unit vectors, and rows in blocks of bounded memory."""
 
 from collections.abc import Iterator
+from math import sqrt
 
 import numpy as np
 
@@ -26,6 +27,13 @@ def normalize(rows: np.ndarray) -> np.ndarray:
         norms = np.sqrt((wide * wide).sum(axis=-1, keepdims=True))
         wide = wide / np.where(norms == 0, 1, norms)
     return wide
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    """The cosine of two vectors (dim,), in float64; 0 where one is zero."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    norms = sqrt((a @ a) * (b @ b))
+    return min(max(float(a @ b) / norms, -1.0), 1.0) if norms else 0.0
 
 
 def row_blocks(rows: int, width: int, *, itemsize: int = 4) -> Iterator[slice]:

@@ -580,7 +580,7 @@ class Vectors(InteropMixin):
 
     def similarity(self, a: str, b: str) -> float:
         """The cosine of two words, -1 to 1; 0 where a vector is zero."""
-        return float(np.clip(cosine.normalize(self._vector(a)) @ cosine.normalize(self._vector(b)), -1, 1))
+        return cosine.cosine(self._vector(a), self._vector(b))
 
     @refuse_other_names
     def n_similarity(self, words_a: Sequence[str], words_b: Sequence[str]) -> float:
@@ -591,7 +591,7 @@ class Vectors(InteropMixin):
             SettingError: a list is empty.
         """
         a, b = (self.get_mean_vector(words, normalize=False) for words in (words_a, words_b))
-        return float(np.clip(cosine.normalize(a) @ cosine.normalize(b), -1, 1))
+        return cosine.cosine(a, b)
 
     @refuse_other_names
     def get_mean_vector(

@@ -3,8 +3,9 @@
 import warnings
 
 import numpy as np
+import pytest
 
-from embeddings.support.cosine import normalize, row_blocks
+from embeddings.support.cosine import cosine, normalize, row_blocks
 
 
 def test_blocks_cover_everything_once():
@@ -20,3 +21,13 @@ def test_a_signalling_nan_is_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isnan(normalize(rows)).all()
+
+
+def test_the_cosine_of_two_vectors_of_any_size():
+    a, b = np.random.default_rng(3).standard_normal((2, 50)).astype(np.float32)
+    expected = float(normalize(a) @ normalize(b))
+    for scale in (1.0, 1e-30, 1e30):
+        assert cosine(a * np.float32(scale), b * np.float32(scale)) == pytest.approx(expected, abs=1e-6)
+    assert cosine(a, a) == 1.0
+    assert cosine(a, -a) == -1.0
+    assert cosine(a, np.zeros(50)) == 0.0
