@@ -26,6 +26,15 @@ from studies.grid import Grid, Rows, markdown, pivot, run_embeddings, timed
 SMALL = "--dim 20 --min-count 1 --epochs 1"
 ARGUMENTS = {"sembei": "text.txt --dim 20 --epochs 1", "classifier": f"labelled.txt {SMALL}"}
 NOT_ON_PLAIN_TEXT = {"tensor-indexing"}  # needs phrases
+COMMANDS = {  # by name
+    **{
+        name: f"train {name} {ARGUMENTS.get(name, f'text.txt {SMALL}')} -o model-{name} --quiet --force"
+        for name in trainable() if name not in NOT_ON_PLAIN_TEXT
+    },
+    "infer": "infer model-paragraph-dm text.txt -o vectors.npy --quiet --force",
+    "evaluate": "evaluate model-skipgram",
+    "neighbours": "neighbours model-skipgram w1",
+}  # fmt: skip
 RUNS, LINES = ("first run: CPU s", "first run: wall s", "second run: CPU s", "second run: wall s"), 400
 
 
@@ -39,28 +48,7 @@ class FirstRuns(Grid):
     results = "first-runs"
     keys = rows = ("command",)
     columns: ClassVar = dict.fromkeys(RUNS, ".1f")
-    defaults: ClassVar = {"command": []}
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each command."""
-        return [(name,) for name in self.options.command or self.commands()]
-
-    def commands(self) -> dict[str, list[str]]:
-        """The arguments of each command, by name."""
-        commands = {
-            name: f"train {name} {ARGUMENTS.get(name, f'text.txt {SMALL}')} -o model-{name} --quiet --force"
-            for name in trainable() if name not in NOT_ON_PLAIN_TEXT
-        }  # fmt: skip
-        commands |= {
-            "infer": "infer model-paragraph-dm text.txt -o vectors.npy --quiet --force",
-            "evaluate": "evaluate model-skipgram",
-            "neighbours": "neighbours model-skipgram w1",
-        }
-        is_path = (".txt", ".npy", "model-")
-        return {
-            name: [str(self.folder / word) if any(part in word for part in is_path) else word for word in line.split()]
-            for name, line in commands.items()
-        }
+    defaults: ClassVar = {"command": [*COMMANDS]}
 
     def prepare(self) -> None:
         """Write a text of random words, the same with labels, and train the models that commands read."""
@@ -69,14 +57,14 @@ class FirstRuns(Grid):
         (self.folder / "text.txt").write_text("".join(text))
         (self.folder / "labelled.txt").write_text("".join(f"__label__{i % 3} {line}" for i, line in enumerate(text)))
         for name in ("skipgram", "paragraph-dm"):
-            run_embeddings(self.commands()[name])
+            run_embeddings(COMMANDS[name].split(), folder=self.folder)
 
     def measure(self, command: str) -> Iterator[Sequence[Any]]:
         """Seconds with an empty cache, and with compiled code only."""
-        arguments, cache = self.commands()[command], Path(mkdtemp(dir=self.folder))
-        first = run_embeddings(arguments, EMBEDDINGS_CACHE=str(cache))
+        cache = Path(mkdtemp(dir=self.folder))
+        first = run_embeddings(COMMANDS[command].split(), folder=self.folder, EMBEDDINGS_CACHE=str(cache))
         shutil.rmtree(cache / "corpora", ignore_errors=True)
-        second = run_embeddings(arguments, EMBEDDINGS_CACHE=str(cache))
+        second = run_embeddings(COMMANDS[command].split(), folder=self.folder, EMBEDDINGS_CACHE=str(cache))
         shutil.rmtree(cache)
         yield from zip(RUNS, (first.cpu, first.wall, second.cpu, second.wall), strict=True)
 
@@ -114,9 +102,10 @@ class EvidenceTimes(Grid):
         self.trained = {command: self.run(command) for (command,) in [*self.cells()][:2]}
 
     def run(self, command: str) -> float:
-        """The wall seconds of a command, with paths in place of names; the contexts of a pair are kept."""
-        paths = {name: str(self.folder / name) for name in ("model", "replicates")} | {"CORPUS": self.options.corpus}
-        usage = run_embeddings([paths.get(word, word) for word in command.split()])
+        """The wall seconds of a command; the contexts of a pair are kept."""
+        path = Path(self.options.corpus)
+        corpus = path.absolute() if path.exists() else path  # else the name of a corpus
+        usage = run_embeddings([corpus if word == "CORPUS" else word for word in command.split()], folder=self.folder)
         if command.startswith("explain"):
             self.facts.setdefault("contexts", {})[command] = context_table(json.loads(usage.output))
         return usage.wall

@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import chdir
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -252,8 +253,10 @@ def take_turns(
             yield from ((*names, number, *one) for one in values.items() if number > 0)
 
 
-def run_command(command: Sequence[Any], threads: int | None = None, **variables: str) -> Usage:
-    """Run a program and measure it; `variables` are added to its environment.
+def run_command(
+    command: Sequence[Any], threads: int | None = None, folder: Path | None = None, **variables: str
+) -> Usage:
+    """Run a program, in a folder if one is given, and measure it; `variables` are added to its environment.
 
     With a number of threads, libraries use that many, and neither the network nor a GPU.
 
@@ -264,15 +267,16 @@ def run_command(command: Sequence[Any], threads: int | None = None, **variables:
         libraries = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
         variables |= dict.fromkeys(libraries, str(threads)) | {"TOKENIZERS_PARALLELISM": str(threads > 1).lower()}
         variables |= {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
-    usage = run([str(part) for part in command], {**os.environ, **variables})
+    with chdir(folder or Path()):
+        usage = run([str(part) for part in command], {**os.environ, **variables})
     if usage.code:
         raise SettingError(f"{command[0]}: {usage.error}")
     return usage
 
 
-def run_embeddings(arguments: Sequence[Any], threads: int | None = None, **variables: str) -> Usage:
+def run_embeddings(arguments: Sequence[Any], *settings: Any, **others: Any) -> Usage:
     """Run a command of this package and measure it, as `run_command` does."""
-    return run_command([sys.executable, "-m", "embeddings", *arguments], threads, **variables)
+    return run_command([sys.executable, "-m", "embeddings", *arguments], *settings, **others)
 
 
 def is_installed(name: str, library: str) -> bool:
