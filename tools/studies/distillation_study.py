@@ -1,7 +1,7 @@
 """Distillation: scores by the texts, their number, word vectors and dimension."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from time import process_time
@@ -52,6 +52,11 @@ class Distillation(Grid):
         yield from super().cells()
         yield from ((name, NONE, ALL, 0, 0) for name in self.options.models)
 
+    def prepare(self) -> None:
+        """Read the rated pairs of texts and of words."""
+        suite = Suite.read(pairs=self.options.pairs, similarity=self.options.similarity)
+        self.tests = list(chain.from_iterable(suite.sets.values()))
+
     def measure(self, texts: str, words: str, count: int, dim: int, seed: int) -> Iterator[Sequence[Any]]:
         """The scores of a model and of its truncated vectors, its held-out cosine and its CPU seconds."""
         if texts in self.options.models:
@@ -69,16 +74,6 @@ class Distillation(Grid):
         yield dim, HELD_OUT, f"{100 * model.record['held_out_cosine']:.2f}"
         for size in (dim, *(size for size in self.options.truncate if size < dim)):
             yield from ((size, *one) for one in self.scores(partial(em.embed, model, dim=size)))
-
-    @cached_property
-    def tests(self) -> list[Any]:
-        """The rated pairs of texts and of words."""
-        return list(chain.from_iterable(self.suite.sets.values()))
-
-    @cached_property
-    def suite(self) -> Suite:
-        """The test sets."""
-        return Suite.read(pairs=self.options.pairs, similarity=self.options.similarity)
 
     def scores(self, encode: Callable[[list[str]], Any]) -> Iterator[tuple[str, str]]:
         """The name and the correlation of each test set."""
