@@ -17,7 +17,6 @@ from time import perf_counter, process_time
 from typing import Any, ClassVar
 
 import embeddings as em
-from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.eval.benchmark.workspace import Usage, run, write_text
 from embeddings.eval.machine import describe, environment, processor
@@ -285,13 +284,3 @@ def is_installed(name: str, library: str) -> bool:
     if not is_there:
         log(f"{name} is left out", f"{library} is not installed")
     return is_there
-
-
-def iter_words(path: str | Path) -> Iterator[str]:
-    """The words of a text, which may be compressed, read in parts."""
-    rest = b""
-    with open_decompressed(Path(path)) as file:
-        while part := file.read(1 << 20):
-            *words, rest = (rest + part).split(b" ")
-            yield from (word for piece in words for word in piece.decode("utf-8", "replace").split())
-    yield from rest.decode("utf-8", "replace").split()

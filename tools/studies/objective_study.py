@@ -1,5 +1,6 @@
 """Objectives of each model, next to other programs on the beginning of a text."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -10,10 +11,11 @@ from typing import Any, ClassVar
 
 import embeddings as em
 from embeddings import registry
+from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark.tools import Job, ModelConfig, find_tool
 from embeddings.eval.benchmark.workspace import CommandError, Workspace
-from studies.grid import Grid, Rows, iter_words, mean_and_spread, pivot, scores, timed
+from studies.grid import Grid, Rows, mean_and_spread, pivot, scores, timed
 
 MODELS = ("skipgram", "cbow", "structured-skipgram", "continuous-window", "paragraph-dbow", "paragraph-dm")
 FULL = "full-softmax"
@@ -129,6 +131,13 @@ class Objectives(Grid):
             if row["measure"] == REFUSED
         }
         return text + ("\nRefused combinations:\n\n" + "".join(refused) if refused else "")
+
+
+def iter_words(path: str) -> Iterator[str]:
+    """The words of a text, which may be compressed."""
+    with open_decompressed(Path(path)) as file:
+        text = file.read().decode("utf-8", "replace")
+    return (match[0] for match in re.finditer(r"\S+", text))
 
 
 def write_lines(path: Path, words: Iterator[str]) -> int:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -147,9 +148,7 @@ def corpus_of(paths: Sequence[str], piece_words: int) -> em.Corpus:
         if ".tsv" in path:
             documents += [line.rsplit("\t", 1)[-1] for line in lines]
             continue
-        ends = np.cumsum([len(line.split()) for line in lines])
-        pieces: list[list[str]] = [[] for _ in range(int(ends[-1]) // piece_words + 1)]
-        for line, end in zip(lines, ends.tolist(), strict=True):
-            pieces[end // piece_words].append(line)
-        documents += [" ".join(piece) for piece in pieces]
+        ends = accumulate(len(line.split()) for line in lines)
+        pieces = groupby(zip(lines, ends, strict=True), key=lambda pair: pair[1] // piece_words)
+        documents += [" ".join(line for line, _ in piece) for _, piece in pieces]
     return em.Corpus(documents)
