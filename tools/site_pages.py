@@ -27,11 +27,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
 NAMES = re.compile(r"^::: embeddings\.([\w.]+)\n*", re.MULTILINE)
 ON_ONE_PAGE = ("reference/errors.md",)  # lists short classes
-PICTURES = (
-    *("results.png", "comparison/results.png", "neighbours.svg", "structured/results.png", "documents/results.png"),
-    *("tuning/sample.svg", "tuning/wikipedia.svg", "text-pairs/loss.svg", "kernels/roofline.png"),
-    "replica-intervals/results.png",
-)
+PICTURE = re.compile(r"\]\((?:\.\./)+eval/results/([^)]+\.(?:png|svg))\)")
 
 
 class Option(NamedTuple):
@@ -73,7 +69,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     links = {name.lower(): text.replace("](docs/", "](") for name, text in of_root.items()}  # as within the site
     for path, text in {**pages(), **name_pages(), **links}.items():
         files.append(File.generated(config, path, content=text))
-    for name in PICTURES:
+    for name in pictures():
         files.append(File.generated(config, f"results/{name}", abs_src_path=str(ROOT / "eval" / "results" / name)))
     return files
 
@@ -96,6 +92,12 @@ def on_page_content(html: str, **_: Any) -> str:
     """Keep short names, such as options, on one line by a class of `docs/stylesheets/site.css`; break lists at bars."""
     html = re.sub(r"<code>[^<]*\|[^<]*</code>", lambda choices: choices[0].replace("|", "|<wbr>"), html)
     return re.sub(r"<code>([^<\s]{1,28})</code>", r'<code class="word">\1</code>', html)
+
+
+def pictures() -> list[str]:
+    """The pictures of `eval/results` that pages show."""
+    pages = (ROOT / "docs").rglob("*.md")
+    return sorted({name for path in pages for name in PICTURE.findall(path.read_text(encoding="utf-8"))})
 
 
 def listed_names() -> dict[str, list[str]]:

@@ -72,6 +72,12 @@ def test_names_are_labelled_as_users_import_them():
     assert site_pages.label("eval.Suite") == "embeddings.eval.Suite"
 
 
+def test_the_site_has_the_pictures_that_its_pages_show(root):
+    found = site_pages.pictures()
+    assert {"neighbours.svg", "kernels/roofline.png", "distillation/results.png"} <= set(found)
+    assert all((root / "eval" / "results" / name).is_file() for name in found)
+
+
 def test_a_page_without_names_is_unchanged_but_for_pictures():
     text = "![Plot](../../eval/results/neighbours.svg)"
     assert site_pages.on_page_markdown(text, page=page_at("words/search.md")) == "![Plot](../results/neighbours.svg)"
