@@ -42,7 +42,7 @@ def test_tables_of_the_documentation_are_those_of_the_rows(name, tmp_path, monke
                 out.with_suffix(extension).write_bytes(path.with_suffix(extension).read_bytes())
         main([name, "--only-table", "--out", str(out)])
         made, written = (one.with_suffix(".md").read_text(encoding="utf-8") for one in (out, path))
-        assert made.partition("- Measured on")[0] == written.partition("- Measured on")[0]
+        assert made == written
 
 
 def test_all_recorded_rows_of_studies_are_compared():

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import embeddings as em
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.eval.benchmark.workspace import Usage, run, write_text
-from embeddings.eval.machine import describe, environment, processor
+from embeddings.eval.machine import describe, environment
 from embeddings.eval.tasks.linear_classifier import MAJORITY
 from embeddings.support.plots import save_figure
 from embeddings.support.result_table import markdown_table
@@ -64,13 +64,13 @@ class Grid(Study):
     """A study that measures the cells of a grid.
 
     keys: the columns that name a cell. values: the columns of what is measured; a cell may have several rows.
-    packages: whose versions are recorded with the machine; without any the machine is not recorded.
+    packages: whose versions are recorded with the machine; without any the table does not begin with the machine.
     requires: libraries without which nothing is measured.
     warm_up: whether `runs` take one turn more, which compiles.
     rows, columns: the columns that name a row of the table, and the format of each measure, whose median it has; for a
     class without a method `table`.
     about: a sentence about the measurement, which follows the description of the machine, with names of options and
-    `facts` in braces. notes: text after the table. In both {processor} stands for the processor.
+    `facts` in braces. notes: text after the table, in which {processor} stands for the processor of the measurement.
     """
 
     keys: ClassVar[tuple[str, ...]]
@@ -115,16 +115,17 @@ class Grid(Study):
         path, record = beside(out, ".tsv"), beside(out, ".json")
         if only_table and not path.exists():
             raise SettingError(f"{path} does not exist: run {self.name} without --only-table")
-        if not only_table and self.measure_missing(path) and self.packages:
+        if not only_table and self.measure_missing(path) and path.exists():
             machine = environment(("embeddings-toolkit", *self.packages))
             about = self.about.format(**vars(self.options), **self.facts)
             write_text(json.dumps({"machine": machine, "about": about}, indent=1) + "\n", record)
         rows = read_rows(path)
         if not rows:
             return
-        text = (self.table(rows) + self.notes).replace("{processor}", processor())
-        if record.exists():
-            content = json.loads(record.read_text(encoding="utf-8"))
+        content = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+        known = content.get("machine", {}).get("processor", "a machine that was not recorded")
+        text = (self.table(rows) + self.notes).replace("{processor}", known)
+        if content and self.packages:
             about = describe(content["machine"], content["machine"]["packages"])
             text = f"{about} {content['about']}".strip() + "\n\n" + text
         write_text(text, beside(out, ".md"))
@@ -194,15 +195,11 @@ def collect(rows: Rows, *columns: str) -> dict[tuple[str, ...], Measures]:
     return {key: dict(measures) for key, measures in values.items()}
 
 
-def pivot(
-    rows: Rows, names: Sequence[str], columns: Mapping[str, Any], combine: Callable[..., Any] = median, label: str = ""
-) -> str:
+def pivot(rows: Rows, names: Sequence[str], columns: Mapping[str, Any], combine: Callable[..., Any] = median) -> str:
     """A table with a line for each combination of `names`, and the combined values of each measure.
 
     columns: the format of each measure, or a function that combines its values in place of `combine`, and the format.
-    label: what the measure of a row is called, with the names of other columns in braces.
     """
-    rows = [{**row, "measure": label.format(**row)} for row in rows] if label else rows
     forms = {name: (combine, form) if isinstance(form, str) else form for name, form in columns.items()}
     lines = []
     for key, measures in collect([row for row in rows if row["measure"] in columns], *names).items():
