@@ -18,20 +18,30 @@ from embeddings.support.cosine import normalize
 from studies.grid import Grid, Rows, markdown
 
 ROOT = Path(__file__).parents[2] / "eval" / "results"
-DECLARATION = Path(__file__).with_suffix(".toml")
-FIGURES: dict[str, dict[str, Any]] = {
-    figure["name"]: figure for figure in tomllib.loads(DECLARATION.read_text(encoding="utf-8"))["figure"]
-}
 HEADS = ("source", "figure", "published", "here", "same data", "seeds", "verdict")
 PUBLISHED_HASHES = {"команда": 1725507386, "北海道": 4096045468, "札幌": 3909947444, "mysterious": 1903186891}
+
+
+def read_figures() -> dict[str, dict[str, Any]]:
+    """The declared figures by name, each with what its group shares."""
+    figures = {}
+    for group in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["group"]:
+        shared = {"better": "higher", "tolerance": 0.0, "column": "value", **group}
+        for name, own in shared.pop("figures").items():
+            where = shared.get("where", {}) | own.get("where", {})
+            figures[name] = {**shared, **own, "name": name, "where": where}
+    return figures
+
+
+FIGURES = read_figures()
 
 
 class Reproduction(Grid):
     """Compares published figures with figures measured here, as declared in `reproduction.toml`.
 
     A figure comes from a file of `eval/results` (`file`, `where`, `column`), or from a function of this module (`run`).
-    A published figure is a range (`low`, `high`), or that of the original program in the same file (`program_where`).
-    Remove a row of the file of results to measure the figure again; figures of files are always read again.
+    A published figure is a number, a range, or that of the original program in the same file (`program`). Remove a row
+    of the file of results to measure the figure again; figures of files are always read again.
     """
 
     results = "reproduction/results"
@@ -42,32 +52,30 @@ class Reproduction(Grid):
         """The figures that a function measures."""
         return [(name,) for name, figure in FIGURES.items() if "run" in figure]
 
-    def measure(self, name: str) -> list[tuple[str, str, str]]:
-        """The figure of this package, that of the original program, and how many seeds they are means of."""
-        figure = FIGURES[name]
-        if "run" in figure:
-            value, seeds = RUNS[figure["run"]](**figure.get("arguments", {}))
-            return [(f"{value:.6g}", "", str(seeds))]
-        values = read_values(figure, figure["where"])
-        program = read_values(figure, figure["program_where"]) if "program_where" in figure else []
-        return [(f"{fmean(values):.6g}", f"{fmean(program):.6g}" if program else "", str(len(values)))]
+    def measure(self, name: str) -> list[tuple[str, str, int]]:
+        """The figure of this package, and how many seeds it is a mean of."""
+        value, seeds = RUNS[FIGURES[name]["run"]](**FIGURES[name].get("arguments", {}))
+        return [(f"{value:.6g}", "", seeds)]
 
     def table(self, rows: Rows) -> str:
         """A line for each figure; those that could not be measured have their reason as verdict."""
-        measured = {row["name"]: row for row in rows}
-        lines = []
+        measured, lines = {row["name"]: row for row in rows}, []
         for name, figure in FIGURES.items():
-            cells = [figure["source"], figure["figure"]]
+            published = figure.get("published")
             if "missing" in figure:
-                lines.append([*cells, figure["published"], "", "", "", f"not measured: {figure['missing']}"])
-                continue
-            if "file" in figure:
-                measured[name] = dict(zip(self.values, *self.measure(name), strict=True))
-            row = measured[name]
-            low, high = published_range(figure, row)
-            published = shown(low) if low == high else f"{shown(low)} to {shown(high)}"
-            same = "yes" if figure["same_data"] else f"no: {figure['data']}"
-            lines.append([*cells, published, shown(float(row["value"])), same, row["seeds"], verdict(figure, row)])
+                cells = [published, "", "", "", f"not measured: {figure['missing']}"]
+            else:
+                if "run" in figure:
+                    value, seeds = float(measured[name]["value"]), measured[name]["seeds"]
+                else:
+                    values = read_values(figure, figure["where"])
+                    value, seeds = fmean(values), str(len(values))
+                if "program" in figure:
+                    published = fmean(read_values(figure, figure["where"] | figure["program"]))
+                limits = " to ".join(map(shown, published if isinstance(published, list) else [published]))
+                same = f"no: {figure['data']}" if "data" in figure else "yes"
+                cells = [limits, shown(value), same, seeds, verdict(figure, value, published)]
+            lines.append([figure["source"], figure["figure"], *cells])
         return markdown(HEADS, lines)
 
 
@@ -77,29 +85,20 @@ def read_values(figure: Mapping[str, Any], where: Mapping[str, str]) -> list[flo
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t" if path.suffix == ".tsv" else ","))
     selected = [row for row in rows if all(fnmatchcase(row[name], value) for name, value in where.items())]
-    values = [float(row[figure["column"]]) for row in selected]
-    if not values:
+    if not selected:
         raise SettingError(f"{figure['name']}: {path} has no row with {dict(where)}")
-    is_complement = figure.get("complement", False)
-    return [1 - value if is_complement else value for value in values]
+    values = [float(row[figure["column"]]) for row in selected]
+    return [1 - value if figure.get("complement") else value for value in values]
 
 
-def published_range(figure: Mapping[str, Any], row: Mapping[str, str]) -> tuple[float, float]:
-    """The published figure as a range."""
-    if row["program"]:
-        return float(row["program"]), float(row["program"])
-    return figure["low"], figure["high"]
-
-
-def verdict(figure: Mapping[str, Any], row: Mapping[str, str]) -> str:
-    """How the figure compares: met within `tolerance` of the published range, or better or worse than it."""
-    value, tolerance = float(row["value"]), figure.get("tolerance", 0.0)
-    low, high = published_range(figure, row)
+def verdict(figure: Mapping[str, Any], value: float, published: float | list[float]) -> str:
+    """How a figure compares: met within `tolerance` of the published number or range, or better or worse than it."""
+    low, high = published if isinstance(published, list) else (published, published)
     is_better = (value > high) == (figure["better"] == "higher") and figure["better"] != "equal"
-    is_met = low - tolerance <= value <= high + tolerance
-    if figure["same_data"]:
-        return "met" if is_met else "better" if is_better else "**not met**"
-    return f"{'within' if is_met else 'better' if is_better else 'worse'}, on other data"
+    is_met = low - figure["tolerance"] <= value <= high + figure["tolerance"]
+    if "data" in figure:
+        return f"{'within' if is_met else 'better' if is_better else 'worse'}, on other data"
+    return "met" if is_met else "better" if is_better else "**not met**"
 
 
 def shown(value: float) -> str:
