@@ -51,7 +51,7 @@ PAIR_OPTIONS = ("temperature", "optimizer", "token_weights", "word_dropout", "mi
 RATING_SETTINGS = {"objective": "cosent", "temperature": 0.3, "batch_size": 128, "learning_rate": 0.004, "epochs": 10}
 AGAIN_PAIRS = 60_000
 AGAIN_SETTINGS = {"learning_rate": 0.02, "epochs": 2}
-TASKS = ("title", "title-words", "sentence")
+TASKS, FILES = ("title", "title-words", "sentence"), ("queries.jsonl", "corpus.jsonl", "qrels.tsv")
 WORD = re.compile(r"\w+")
 BATCH, TEMPERATURE = 1024, 0.03  # of pairs of the objective, its defaults
 
@@ -126,15 +126,23 @@ class TextPairs(Grid):
         path.write_text("\n".join("\n".join(article) + "\n" for article in kept), encoding="utf-8")
         for task in TASKS if numbers else ():
             pairs = [(number in numbers, make_query(task, article)) for number, article in enumerate(articles)]
-            write_task(self.folder / task, [(is_asked, *pair) for is_asked, pair in pairs if pair is not None])
+            kept_pairs = [(is_asked, pair) for is_asked, pair in pairs if pair is not None]
+            texts = [
+                [json.dumps({"_id": str(n), "text": pair[side]}) for n, (_, pair) in enumerate(kept_pairs)]
+                for side in (0, 1)
+            ]
+            asked = [n for n, (is_asked, _) in enumerate(kept_pairs) if is_asked]
+            lines = [texts[0][n] for n in asked], texts[1], [f"{n}\t{n}\t1" for n in asked]
+            (self.folder / task).mkdir()
+            for name, content in zip(FILES, lines, strict=True):
+                (self.folder / task / name).write_text("\n".join(content) + "\n", encoding="utf-8")
         return path
 
     @cached_property
     def retrieval(self) -> dict[str, list[Path]]:
         """The files of each retrieval set; none without held-out articles."""
         assert self.text.exists()
-        files = ("queries.jsonl", "corpus.jsonl", "qrels.tsv")
-        return {task: [self.folder / task / file for file in files] for task in TASKS if (self.folder / task).exists()}
+        return {task: [self.folder / task / file for file in FILES] for task in TASKS if (self.folder / task).exists()}
 
     def train(self, step: str, model: em.Model | None, seed: int) -> tuple[em.Model, float]:
         """The model after a step of training that started from another one, and the CPU seconds of this step."""
@@ -144,7 +152,12 @@ class TextPairs(Grid):
         if step == SKIPGRAM:
             corpus, settings = em.Corpus(self.text), {"epochs": options.epochs, "learning_rate": 0.05}
         elif step in (SAME_PAIRS, HARD_NEGATIVES):
-            corpus = em.Corpus(self.some_pairs(model, step, seed), pairs=em.corpora.PairFormat())
+            pairs = read_pairs(self.text, PAIR_KINDS[ALL_PAIRS])
+            places = np.random.default_rng(seed).permutation(len(pairs))[:AGAIN_PAIRS]
+            sample: list[Any] = [pairs[place] for place in places.tolist()]
+            if step == HARD_NEGATIVES and model is not None:  # triplets of pairs and what the model mines among them
+                sample = list(em.training.mine_negatives(model, sample))
+            corpus = em.Corpus(sample, pairs=em.corpora.PairFormat())
             settings = {"temperature": options.temperature, "word_dropout": options.word_dropout, **AGAIN_SETTINGS}
         elif step == RATINGS:
             corpus = em.Corpus(options.ratings_train, pairs=em.corpora.PairFormat(), **words)
@@ -154,7 +167,11 @@ class TextPairs(Grid):
             settings = {"epochs": options.pair_epochs, "learning_rate": options.pair_learning_rate}
             settings |= {name: getattr(options, name) for name in PAIR_OPTIONS}
         run: dict[str, Any] = {"threads": options.threads or None, "seed": seed}
-        init = {} if model is None or is_continued else {"init": em.InitFrom(sif_rows(model))}
+        init = {}
+        if model is not None and not is_continued:  # rows times their SIF weights, which the mean then has
+            vectors, weights = model.vectors, word_weights(model.vectors.words, model.vocabulary, "sif", 1e-3)
+            rows = vectors.matrix * weights[:, None].astype("f4")
+            init["init"] = em.InitFrom(em.Vectors(vectors.words, rows, counts=vectors.counts))
         corpus.encode()
         start = process_time()
         if is_continued:
@@ -163,15 +180,6 @@ class TextPairs(Grid):
             trainer = "skipgram" if step == SKIPGRAM else "text-pairs"
             trained = em.train(trainer, corpus, dim=options.dim, **settings, **init, **run)
         return trained, process_time() - start
-
-    def some_pairs(self, model: em.Model | None, step: str, seed: int) -> list[Any]:
-        """A random sample of all pairs, or triplets of them and hard negatives that a model mines in the sample."""
-        pairs = read_pairs(self.text, PAIR_KINDS[ALL_PAIRS])
-        places = np.random.default_rng(seed).permutation(len(pairs))[:AGAIN_PAIRS]
-        sample = [pairs[place] for place in places.tolist()]
-        return (
-            list(em.training.mine_negatives(model, sample)) if step == HARD_NEGATIVES and model is not None else sample
-        )
 
     def table(self, rows: Rows) -> str:
         """Rated pairs by training and pooling, then retrieval."""
@@ -187,13 +195,6 @@ class TextPairs(Grid):
             columns[SECONDS] = min, ".0f"
             tables += [f"{title}:\n\n{pivot(shown, ('training',), columns)}"] if sets else []
         return "\n".join(tables)
-
-
-def sif_rows(model: em.Model) -> em.Vectors:
-    """The vectors of a model times their SIF weights, which the mean then has; other trained rows as they are."""
-    vectors = model.vectors
-    weights = word_weights(vectors.words, model.vocabulary, "sif", 1e-3)
-    return em.Vectors(vectors.words, vectors.matrix * weights[:, None].astype("f4"), counts=vectors.counts)
 
 
 def read_articles(path: Path) -> Iterator[list[str]]:
@@ -221,16 +222,6 @@ def make_query(task: str, article: Sequence[str]) -> tuple[str, str] | None:
         words = set(WORD.findall(article[0].lower()))
         rest = WORD.sub(lambda match: "" if match[0].lower() in words else match[0], rest)
     return (query, rest) if query and is_long(rest) else None
-
-
-def write_task(folder: Path, pairs: Sequence[tuple[bool, str, str]]) -> None:
-    """Write queries, documents and judgements of a retrieval set: of each pair, whether it is asked, and its texts."""
-    folder.mkdir()
-    asked = [str(number) for number, pair in enumerate(pairs) if pair[0]]
-    for name, side, numbers in (("queries.jsonl", 1, asked), ("corpus.jsonl", 2, map(str, range(len(pairs))))):
-        rows = (json.dumps({"_id": number, "text": pairs[int(number)][side]}) + "\n" for number in numbers)
-        (folder / name).write_text("".join(rows), encoding="utf-8")
-    (folder / "qrels.tsv").write_text("".join(f"{one}\t{one}\t1\n" for one in asked), encoding="utf-8")
 
 
 class PairCurve(Study):
