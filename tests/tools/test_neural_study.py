@@ -1,11 +1,23 @@
 """The measures of the study of recurrent networks against naive ones."""
 
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from studies.neural_study import figures, means, ranks_of
+from studies.neural_study import TABLES, figures, means, ranks_of
+from study import main
 
 UNKNOWN = 4
+RESULTS = Path(__file__).parents[2] / "eval" / "results" / "neural"
+
+
+def test_tables_of_the_documentation_are_those_of_the_rows(tmp_path):
+    for name in TABLES:
+        shutil.copy(RESULTS / f"{name}.tsv", tmp_path)
+    main(["neural", "--only-table", "--table", *TABLES, "--out", str(tmp_path / "tables")])
+    for name in TABLES:
+        assert (tmp_path / f"{name}.md").read_text("utf-8") == (RESULTS / f"{name}.md").read_text("utf-8")
 
 
 def test_ranks_count_the_words_with_a_higher_product():

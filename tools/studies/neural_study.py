@@ -78,11 +78,13 @@ class Neural(Study):
         """Train what is missing, and write the tables as Markdown and as tab-separated values."""
         self.loaded: dict[Path, em.Model] = {}
         out.parent.mkdir(parents=True, exist_ok=True)
-        for name in self.options.table:
-            heads, *rows = TABLES[name](self)
-            write_text(markdown(heads, rows), out.with_name(f"{name}.md"))
-            out.with_name(f"{name}.tsv").unlink(missing_ok=True)
-            append_rows(out.with_name(f"{name}.tsv"), heads, rows)
+        for path in (out.with_name(f"{name}.tsv") for name in self.options.table):
+            if not only_table:
+                heads, *cells = TABLES[path.stem](self)
+                path.unlink(missing_ok=True)
+                append_rows(path, heads, cells)
+            rows = read_rows(path)
+            write_text(markdown([*rows[0]], [[*row.values()] for row in rows]), path.with_suffix(".md"))
 
     def model(self, name: str, *, is_predictor: bool = False) -> em.Model:
         """A model, trained if the folder does not have it; a predictor has probabilities of words."""
