@@ -4,7 +4,7 @@ import codecs
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -30,7 +30,7 @@ from embeddings.training.checkpoints import RECORD as CHECKPOINT
 from embeddings.training.checkpoints import Checkpoints, summarize_checkpoints
 from embeddings.training.run_log import FIRST_BYTES, summarize_log
 from embeddings.vectors import file_format
-from embeddings.vectors.compact_rows import SHAPE
+from embeddings.vectors.compact_rows import SHAPE, CompactRows, Storage
 
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
 BLOCK = 1 << 20
@@ -120,15 +120,19 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         words = sum(batches.get_batch(number).num_rows for number in range(batches.num_record_batches))
         total = (batches.schema.metadata or {}).get(TOTAL, b"")
     main = tables.get(VECTORS, tables.get(INPUTS))
-    small = tables.get(VECTORS + SHAPE)
+    names = [name.removesuffix(SHAPE) for name in tables if name.endswith(SHAPE)]
+    small = {name: CompactRows.from_tensors(name, tables) for name in names}
+    shapes = {name: list(table.shape) for name, table in tables.items() if name.rpartition(".")[0] not in small}
     return {
         "what": "saved model",
         "format": "embeddings model",
         "model": description["model"],
         "words": words,
-        "dim": main.shape[-1] if main is not None else None if small is None else int(small[-1]),
+        "dim": small[VECTORS].shape[1] if VECTORS in small else None if main is None else main.shape[-1],
         "corpus_tokens": int(total) if total.isdigit() else None,
-        "tables": {name: list(table.shape) for name, table in tables.items()},
+        "tables": shapes | {name: list(table.shape) for name, table in small.items()},
+        "storage": {name: kind for name, table in small.items() for kind in get_args(Storage) if kind in table.arrays},
+        "stored_rows": {name: len(table.kept) for name, table in small.items() if table.kept is not None},
         "settings": description["settings"],
         "record": description["record"],
         "packages": description["packages"],

@@ -103,8 +103,8 @@ def command(
 def refuse_options(model: str, names: Sequence[str], *, is_classifier: bool) -> None:
     """Refuse options that do not apply to a model of this kind."""
     if (name := next((name for name in names if is_given(name)), None)) is not None:
-        kind = "a classifier" if is_classifier else "no classifier"
-        raise click.UsageError(f"{flag(name)} does not apply to {model}, which is {kind}")
+        kind = "is a classifier" if is_classifier else "is not a classifier"
+        raise click.UsageError(f"{flag(name)} does not apply to {model}, which {kind}")
 
 
 def whole_model(path: str, errors: str) -> Model:

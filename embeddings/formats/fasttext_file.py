@@ -413,6 +413,8 @@ def write_model(model: Model, path: Path) -> None:
         output = None  # with other losses, rows do not belong to words
     inputs, subword_sizes = [vectors.matrix], {}
     if model.composer is not None:
+        if model.compact:
+            raise FormatError("the fasttext format cannot store a small model: export the model that it was made from")
         words = model.tables.get("words")
         if words is None or not has_shape(words, shape) or "ngrams" not in model.tables:
             raise FormatError(f"the fasttext format cannot store a {model.name} model: it lacks tables for n-grams")

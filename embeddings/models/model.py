@@ -448,8 +448,8 @@ class Model(InteropMixin):
 
         Arguments:
             cutoff: keep the N n-grams with the largest norms, and take others as zero; by default all.
-            storage: "codes" replaces each part of a direction, and the norm, by one byte (product quantisation, Jégou
-                et al. 2011); "int8" and "float16" round each component.
+            storage: "float16" and "int8" round each component, and "codes" replaces each part of a direction, and the
+                norm, by one byte, by product quantisation (Jégou, Douze and Schmid 2011).
             dsub: the number of components that share a code; more make the copy smaller and less accurate.
             seed: of the samples that k-means starts from.
 
@@ -460,6 +460,7 @@ class Model(InteropMixin):
         check_value("cutoff", cutoff, Positive | None, {})
         check_value("storage", storage, Storage, {})
         check_value("dsub", dsub, Positive, {})
+        check_value("seed", seed, int, {"ge": 0})
         vectors, compose = self.vectors, None if self.composer is None else self._compose
         names = [name for name, table in self.tables.items() if table is getattr(compose, "ngrams", None)]
         if self.labels is not None:

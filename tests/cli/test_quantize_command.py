@@ -84,6 +84,7 @@ def test_a_small_model_of_words(tmp_path):
     np.testing.assert_allclose(small.matrix, model.vectors.matrix, atol=np.abs(model.vectors.matrix).max() / 127)
     info = expect("info", tmp_path / "small").stdout
     assert "dim\t8" in info
+    assert "tables.vectors\t600 8\nstorage.vectors\tint8\n" in info
     assert "exists" in refused("quantize", tmp_path / "model", *arguments, code=1)
 
 

@@ -83,11 +83,18 @@ def test_what_cannot_be_made_small_is_refused(large):
         word_model().quantize(dsub=9)
     with pytest.raises(SettingError, match="storage"):
         word_model().quantize(storage="int4")
+    with pytest.raises(SettingError, match="seed"):
+        word_model().quantize(seed=-1)
     with pytest.raises(SettingError, match="classifier"):
         word_model(labels=Vocabulary(["a"], [1])).quantize()
     composed = word_model(composer=lambda model: lambda words: np.zeros((len(words), 8), np.float32))
     with pytest.raises(SettingError, match="n-grams"):
         composed.quantize()
+
+
+def test_a_small_model_that_composes_is_not_written_as_fasttext(large, tmp_path):
+    with pytest.raises(FormatError, match="small model"):
+        large.quantize().export(tmp_path / "small.bin", format="fasttext")
 
 
 def test_a_small_model_is_not_trained_further():
