@@ -33,14 +33,14 @@ def test_all_stages_together_are_the_kernel(text, trainer):
     fill_block(block, plan.stream.source, random)
     for arrays, is_whole in zip(tables, (True, False), strict=True):
         samples = NegativeSamples(arrays["output"], settings.negatives)
-        operands = kernel_roofline.PartOperands(arrays["words"], samples, trainer == "cbow")
+        operands = arrays["words"], samples, plan.buffers(), trainer == "cbow"
         before = {name: array.copy() for name, array in arrays.items()}
-        kernel_roofline.run_stages(block, operands, plan.buffers(), 0.05, kernel_roofline.STEPS)
+        kernel_roofline.run_stages(block, *operands, kernel_roofline.STEPS)
         assert all((arrays[name] == array).all() for name, array in before.items())  # rows are only read
         if is_whole:
-            plan.kernel(block, plan.operands(arrays), plan.buffers(), 0.05)
+            plan.kernel(block, plan.operands(arrays), plan.buffers(), kernel_roofline.RATE)
         else:
-            kernel_roofline.run_stages(block, operands, plan.buffers(), 0.05, kernel_roofline.GRADIENTS)
+            kernel_roofline.run_stages(block, *operands, kernel_roofline.GRADIENTS)
     for name, array in tables[0].items():
         np.testing.assert_allclose(array, tables[1][name], rtol=0, atol=1e-6)
 

@@ -17,9 +17,14 @@ INDEXES = [
 ]
 
 
-def test_the_fastest_index_that_fits_is_chosen():
+CONTENT = {"machine": {"date": "today"}, "grids": [{"grid": "speed", "results": INDEXES}]}
+
+
+def test_the_fastest_index_that_fits_is_chosen(tmp_path):
     assert search_speed.LIMITS == (20, 40, 80, 500, 1000)
-    assert search_speed.choice_rows(INDEXES) == [
+    (tmp_path / "n.json").write_text(json.dumps(CONTENT))
+    rows = search_speed.choice_table(tmp_path / "n.json").splitlines()[4:]
+    assert [row.strip("| ").split(" | ") for row in rows] == [
         ["0.9", *["`fast` 20"] * 4, "`large` 12,300"],
         ["0.95", *["`slow` 10"] * 4, "`large` 12,300"],
         ["0.99", *["-"] * 4, "`large` 12,300"],
@@ -31,8 +36,7 @@ def test_the_tables(tmp_path):
     words = ["athens", "greece", "paris", "france", *(f"w{number}" for number in range(40))]
     em.Vectors(words, np.random.default_rng(1).normal(size=(44, 8)).astype(np.float32)).save(tmp_path / "v.bin")
     neighbours, out = tmp_path / "n.json", tmp_path / "out"
-    content = {"machine": {"date": "today"}, "grids": [{"grid": "speed", "results": INDEXES}]}
-    neighbours.write_text(json.dumps(content))
+    neighbours.write_text(json.dumps(CONTENT))
     arguments = ["--vectors", str(tmp_path / "v.bin"), "--rounds", "1", "--calls", "2", "--words", "60"]
     main(["search", *arguments, "--neighbours", str(neighbours), "--out", str(out)])
     values, text = collect(read_rows(tmp_path / "out.tsv"), "queries", "run"), (tmp_path / "out.md").read_text()

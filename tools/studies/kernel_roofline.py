@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from statistics import median
 from time import thread_time
 from timeit import repeat
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ STAGES = ("row addresses", "scores", "logistic function", "gradients")
 ADDRESSES, SCORES, STEPS, GRADIENTS = range(len(STAGES))
 SHAPES = [" ".join(map(str, shape)) for shape in product(("skipgram", "cbow"), (100, 300), (5, 15))]
 LEVELS = {"L1 cache": 24, "L2 cache": 512, "L3 cache": 8192, "memory": 262144}  # names, and KB of a table
-ROW_FLOATS = 112
+ROW_FLOATS, RATE = 112, 0.01  # numbers in a row, and the learning rate
 LIMITS, FLOPS, BYTES = "limits", "flops", "bytes"
 HEADS = [
     "trainer, dim, negatives", "kflop", "KB", "words and windows, ns", "negative samples, ns",
@@ -46,36 +46,30 @@ HEADS = [
 Row = dict[str, float]
 
 
-class PartOperands(NamedTuple):
-    """Input vectors, the output vectors with the number of negative samples, and whether contexts are averaged."""
-
-    words: np.ndarray
-    samples: NegativeSamples
-    is_mean: bool
-
-
 @entry_point
-def run_stages(block: Block, operands: PartOperands, buffers: StepBuffers, rate: float, last_stage: int) -> None:
+def run_stages(
+    block: Block, words: np.ndarray, samples: NegativeSamples, buffers: StepBuffers, is_mean: bool, last_stage: int
+) -> None:
     """The kernel of skip-gram or, if contexts are averaged, of CBOW, up to one of its stages."""
-    width = operands.words.shape[1]
+    width = words.shape[1]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        if operands.is_mean:
-            contexts = gather_contexts(block, operands.words, buffers, i)
+        if is_mean:
+            contexts = gather_contexts(block, words, buffers, i)
             m = 1 if contexts > 0 else 0
         else:
-            m = contexts = gather_inputs(block, operands.words, buffers, i)
+            m = contexts = gather_inputs(block, words, buffers, i)
         if m > 0:
-            if operands.is_mean and last_stage >= SCORES:
+            if is_mean and last_stage >= SCORES:
                 combine_contexts(buffers, contexts, width, 1 / contexts)
-            n = gather_samples(operands.samples, block, buffers, i, 1, 0, 0)
+            n = gather_samples(samples, block, buffers, i, 1, 0, 0)
             if last_stage >= SCORES:
                 score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
-            prefetch_targets(block, operands.samples.output, operands.samples.negatives, i)
+            prefetch_targets(block, samples.output, samples.negatives, i)
             if last_stage >= STEPS:
-                compute_logistic_steps(buffers, m, 1, n, rate, m)
+                compute_logistic_steps(buffers, m, 1, n, RATE, m)
             if last_stage >= GRADIENTS:
                 apply_steps(buffers, m, n, width)
-                if operands.is_mean:
+                if is_mean:
                     backprop_to_contexts(buffers, contexts, width, 1.0)
 
 
@@ -211,12 +205,11 @@ def measure_shape(encoded: EncodedCorpus, trainer: str, dim: int, negatives: int
     plan = settings.plan(prepare(settings, encoded, threads=1, seed=1))
     arrays, buffers = plan.allocate(1), plan.buffers()
     operands = plan.operands(arrays)
-    part_operands = PartOperands(arrays["words"], NegativeSamples(arrays["output"], negatives), trainer == "cbow")
+    tables = arrays["words"], NegativeSamples(arrays["output"], negatives), buffers, trainer == "cbow"
     parts: dict[str, Callable[[Block], Any]] = {
-        stage: partial(run_stages, operands=part_operands, buffers=buffers, rate=0.01, last_stage=n)
-        for n, stage in enumerate(STAGES)
+        stage: lambda block, n=n: run_stages(block, *tables, n) for n, stage in enumerate(STAGES)
     }
-    parts["kernel"] = lambda block: plan.kernel(block, operands, buffers, 0.01)
+    parts["kernel"] = lambda block: plan.kernel(block, operands, buffers, RATE)
     drawn = {"words and windows": new_block(settings.window, 0), "drawing": plan.stream.new_block()}
     random, work, times = np.array([1, 0], np.uint64), np.zeros(3), []
     for _ in range(rounds + 1):

@@ -92,26 +92,20 @@ def time_analogies(vectors: em.Vectors, words: int) -> dict[str, float]:
 
 
 def choice_table(neighbours: Path) -> str:
-    """The fastest indexes, with what they are chosen from."""
+    """The fastest index for each recall, within each limit of memory, with what they are chosen from."""
     content = json.loads(neighbours.read_text(encoding="utf-8"))
     grid = next(grid for grid in content["grids"] if grid["grid"] == "speed")
     indexes = [one for one in grid["results"] if one["recall"] is not None]
-    heads = ["recall of at least", *(f"up to {limit} bytes a vector" for limit in LIMITS)]
-    about = (
-        f"{indexes[0]['rows']:,} vectors of {indexes[0]['dim']} numbers; queries per second, one at a time, measured"
-    )
-    return f"{about} on {content['machine']['date']}.\n\n{markdown(heads, choice_rows(indexes))}"
-
-
-def choice_rows(indexes: list[dict[str, Any]]) -> list[list[str]]:
-    """The fastest index for each recall, within each limit of memory."""
     rows = []
     for recall in RECALLS:
         row = [f"{recall:g}"]
         for limit in LIMITS:
-            fitting = [one for one in indexes if (one["recall"] or 0) >= recall and one["bytes"] <= limit * one["rows"]]
+            fitting = [one for one in indexes if one["recall"] >= recall and one["bytes"] <= limit * one["rows"]]
             best = max(fitting, key=lambda one: one["per_second"], default=None)
             speed = best and f"{float(format(best['per_second'], '.3g')):,.0f}"  # three digits
             row.append(f"`{best['index']}` {speed}" if best else "-")
         rows.append(row)
-    return rows
+    heads = ["recall of at least", *(f"up to {limit} bytes a vector" for limit in LIMITS)]
+    size = f"{indexes[0]['rows']:,} vectors of {indexes[0]['dim']} numbers"
+    about = f"{size}; queries per second, one at a time, measured on {content['machine']['date']}."
+    return f"{about}\n\n{markdown(heads, rows)}"
