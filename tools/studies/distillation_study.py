@@ -60,7 +60,10 @@ class Distillation(Grid):
     def measure(self, texts: str, words: str, count: int, dim: int, seed: int) -> Iterator[Sequence[Any]]:
         """The scores of a model and of its truncated vectors, its held-out cosine and its CPU seconds."""
         if texts in self.options.models:
-            yield from ((0, *one) for one in self.scores(encoder(self.options.models[texts])))
+            path = self.options.models[texts]
+            is_teacher = path.startswith("python:") or any(Path(path).glob("**/model.onnx"))
+            encode = em.training.load_teacher(path) if is_teacher else partial(em.embed, em.load(path))
+            yield from ((0, *one) for one in self.scores(encode))
             return
         start, paths = process_time(), self.options.texts[texts].split(",")
         tables = [pyarrow.parquet.read_table(path) for path in paths]
@@ -117,9 +120,3 @@ class Distillation(Grid):
         figure.supxlabel("texts of the teacher")
         figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
         return figure
-
-
-def encoder(path: str) -> Callable[[list[str]], Any]:
-    """A function from texts to vectors: that of a teacher, or of vectors or a model."""
-    is_teacher = path.startswith("python:") or any(Path(path).glob("**/model.onnx"))
-    return em.training.load_teacher(path) if is_teacher else partial(em.embed, em.load(path))
