@@ -10,6 +10,13 @@ def text_vectors(texts, words, weights=None, matrix=None):
     return sums if matrix is None else sums @ matrix
 
 
+def two_sided_vectors(texts, size, words, matrix=None):
+    """Vectors of texts by side: the first `size`, left ones, are mapped, or rows of words alternate by side."""
+    if matrix is None:
+        return np.concatenate([text_vectors(texts[:size], words[::2]), text_vectors(texts[size:], words[1::2])])
+    return np.concatenate([text_vectors(texts[:size], words) @ matrix, text_vectors(texts[size:], words)])
+
+
 def unit(vectors):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 

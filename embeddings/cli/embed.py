@@ -216,7 +216,7 @@ ALL, NONE = "all", "none"
         option("-o --out", "Output file: .parquet, .arrow, .csv, .jsonl or .npy.", "FILE", required=True),
         *grouped(
             "pooling",
-            from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None),
+            from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None, side=None),
             ("pool", "remove_components", "normalize"),
         ),
         option(

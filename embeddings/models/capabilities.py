@@ -16,6 +16,7 @@ class Capabilities:
     inferencer: one that returns, for a model, a function that infers vectors of new documents: `Model.infer`.
     predictor: one that returns, for a model, its `LabelPredictor`: `Model.classifier`. The same function as an entry
         point of the group `embeddings.classifiers`, under the trainer's name, lets predictions import no training code.
+    sides_of: one that returns, for a model with two sides, the models of its left and right texts: `Model.sides`.
     context_encoder: one that returns, for a model, a function from sentences, as rows of the vocabulary, to the vectors
         of the contexts of their words: `Model.context_vector`.
     word_predictor: one that returns, for a model, its `embeddings.training.word_predictor.WordPredictor`, or an object
@@ -25,6 +26,7 @@ class Capabilities:
     composer: ClassVar[Any] = None
     inferencer: ClassVar[Any] = None
     predictor: ClassVar[Any] = None
+    sides_of: ClassVar[Any] = None
     context_encoder: ClassVar[Any] = None
     word_predictor: ClassVar[Any] = None
 

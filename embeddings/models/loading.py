@@ -13,7 +13,7 @@ from embeddings.corpora.reading.file_types import FOREIGN
 from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError, marked
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
-from embeddings.models.model import Model
+from embeddings.models.model import LEFT, RIGHT, Model
 from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
 from embeddings.settings import check_value
 from embeddings.support.local_paths import local_path
@@ -40,7 +40,8 @@ def load(
         allow_pickle: read gensim's own files, which are pickles and can execute any code.
         errors: how to handle words that are not UTF-8: "strict" refuses them, "replace" replaces and
             "ignore" drops the invalid bytes.
-        table: table of a model, such as "output" or "documents". In Python the rows of "documents" have their tags
+        table: table of a model, such as "output" or "documents", or "left" or "right" for a model with two sides, whose
+            vectors are those of left texts. In Python the rows of "documents" have their tags
             in place of words.
 
     Raises:
@@ -55,6 +56,8 @@ def load(
         model = load_model(path, allow_pickle=allow_pickle, errors=errors)
         if table == DOCUMENTS:
             return model.documents
+        if model.has_sides and table in (LEFT, RIGHT):
+            return model.sides[table == RIGHT].vectors
         if table not in model.tables:
             raise SettingError(f"{path} has no table {table!r}; it has {', '.join([VECTORS, *model.tables])}")
         matrix, words = model.tables[table], model.vectors.words
@@ -63,7 +66,9 @@ def load(
             raise SettingError(f"cannot load the table {table!r} of {path} as vectors: {problem}")
         return Vectors(words, matrix, counts=model.vectors.counts, word_form=model.vectors.word_form)
     if format is None:
-        return Model.load(place).vectors
+        model = Model.load(place)
+        model.warn_of_sides()
+        return model.vectors
     return format.read(place, allow_pickle=allow_pickle, errors=errors)
 
 

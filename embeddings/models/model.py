@@ -52,6 +52,7 @@ from embeddings.support.files import atomic_write
 from embeddings.support.html_elements import Html, tag
 from embeddings.support.interop import InteropMixin
 from embeddings.support.local_paths import local_path
+from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import to_jsonable
 from embeddings.support.result_table import ResultTable
@@ -87,6 +88,8 @@ def to_text(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
+SIDES = "sides"  # in the record of a model of pairs whose left and right texts have different vectors
+LEFT, RIGHT = "left", "right"
 GAP, OUTPUT, NEGATIVE_SAMPLING = "[]", "output", "negative-sampling"
 N_FREQUENT = 10_000  # words that show whether the words of a model were converted
 
@@ -113,7 +116,7 @@ class Model(InteropMixin):
         SettingError: words and vocabulary differ, or a table is called "vectors".
     """
 
-    CACHED_ATTRIBUTES = ("_compose", "_text_form", "_infer", "_encode_contexts", "classifier", "documents")
+    CACHED_ATTRIBUTES = ("_compose", "_text_form", "_infer", "_encode_contexts", "_sides", "classifier", "documents")
     advised_parts: ClassVar[Mapping[str, type]] = {"model.vectors": Vectors}
 
     def __init__(
@@ -217,6 +220,35 @@ class Model(InteropMixin):
         except SettingError as error:
             problem = f"its tags do not fit its documents: {error}"
             raise FormatError(f"the {self.name} model is broken: {problem}") from None
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether left and right texts of pairs, such as questions and answers, have different vectors."""
+        return SIDES in self.record
+
+    @property
+    def sides(self) -> tuple["Model", "Model"]:
+        """The models of left and of right texts, such as questions and answers; twice the model itself if it is both.
+
+        The vectors of a model with two sides are those of left texts.
+
+        Raises:
+            RegistryError: the trainer of a saved model is not installed.
+            FormatError: a table or setting is missing or broken.
+        """
+        return self._sides if self.has_sides else (self, self)
+
+    def warn_of_sides(self) -> None:
+        """Log which vectors those of a model with two sides are."""
+        if self.has_sides:
+            log.warning("these are vectors of left texts; right texts have others: use the table %r", RIGHT)
+
+    @cached_property
+    def _sides(self) -> tuple["Model", "Model"]:
+        sides: tuple[Model, Model] | None = installed_capability(self, "sides_of")
+        if sides is None:
+            raise FormatError(f"model.json is broken: it says that {self.name} models have two sides")
+        return sides
 
     def infer(
         self,
@@ -465,6 +497,8 @@ class Model(InteropMixin):
         names = [name for name, table in self.tables.items() if table is getattr(compose, "ngrams", None)]
         if self.labels is not None:
             raise SettingError(f"{self.name} models predict labels: use model.classifier.quantize")
+        if self.has_sides:
+            raise SettingError("the model has two sides: quantize each of model.sides")
         if vectors.compact is not None:
             raise SettingError("the model is small already: use the model that it was made from")
         if compose is not None and not names:

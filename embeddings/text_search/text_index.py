@@ -25,6 +25,7 @@ from embeddings.indexes.index import Index, check_consent, parse_spec
 from embeddings.indexes.index import load_index as load_vector_index
 from embeddings.models.embed import (
     DEFAULT_TEXT,
+    both_sides,
     load_source,
     text_batches_of,
     text_embedder,
@@ -203,7 +204,7 @@ class TextIndex:
             "dim": dim,
         }  # fmt: skip
         source = None if model is None else load_source(model)
-        embedder = None if source is None else text_embedder(source, normalize=True, **pooling)
+        embedder = None if source is None else text_embedder(both_sides(source)[1], normalize=True, **pooling)
         if embedder is not None and fit_on is not None:
             embedder.fit_first(text_batches_of(fit_on, text_column))
         common = common_words(None if embedder is None else embedder.vocabulary)
@@ -259,8 +260,8 @@ class TextIndex:
         }
 
     @cached_property
-    def embedder(self) -> TextEmbedder:
-        """The embedder that turns queries and new texts into vectors.
+    def source(self) -> "Vectors | Model":
+        """The vectors or the model that make vectors of queries and new texts.
 
         Raises:
             FormatError: the index has no model, or the model is gone or has changed.
@@ -278,14 +279,38 @@ class TextIndex:
                 source = load_source(path)
             except FormatError as error:
                 raise FormatError(f"the model of {self.path} cannot be read: {error}; set {S.model}") from None
-        try:
-            embedder = text_embedder(load_source(source), normalize=True, **self.record["pooling"])
-        except SettingError as error:
-            raise FormatError(f"the model does not fit the pooling of {self.path}: {error}") from None
-        if embedder.vectors.fingerprint != reference.get("fingerprint"):
+        source = load_source(source)
+        if (source.vectors if isinstance(source, Model) else source).fingerprint != reference.get("fingerprint"):
             raise FormatError(f"the model of {self.path} has changed: build the index again, or set {S.model}")
+        return source
+
+    @cached_property
+    def embedder(self) -> TextEmbedder:
+        """The embedder that turns new texts into vectors; errors are those of `source`."""
+        embedder = self.new_embedder(both_sides(self.source)[1])
         read_recipe(self.path / RECIPE, embedder)
         return embedder
+
+    @cached_property
+    def query_embedder(self) -> TextEmbedder:
+        """The embedder of queries: that of texts, unless they are the left and right texts of a model with two sides.
+
+        Weights of words and components are those learned from texts.
+        """
+        left, right = both_sides(self.source)
+        if left is right:
+            return self.embedder
+        embedder, learned = self.new_embedder(left), self.embedder
+        for name in ("text_frequencies", "weights", "components", "counts"):
+            setattr(embedder, name, getattr(learned, name))
+        return embedder
+
+    def new_embedder(self, source: "Vectors | Model") -> TextEmbedder:
+        """An embedder with the pooling of the index, which has learned nothing from its texts."""
+        try:
+            return text_embedder(source, normalize=True, **self.record["pooling"])
+        except SettingError as error:
+            raise FormatError(f"the model does not fit the pooling of {self.path}: {error}") from None
 
     def column(self, name: str, *, removed: bool = False) -> list[Any]:
         """A column of the texts in row order, such as "id"; `removed`: include removed texts.
@@ -360,7 +385,7 @@ class TextIndex:
         """The unit vectors of queries, (queries, dim) float32."""
         if texts is not None:
             threads = 1 if len(texts) <= FEW_TEXTS else None  # starting threads would take longer
-            parts = [rows for _, rows in self.embedder.embed(text_batches_of(list(texts), None), threads)]
+            parts = [rows for _, rows in self.query_embedder.embed(text_batches_of(list(texts), None), threads)]
             return np.concatenate([np.zeros((0, self.record["dim"]), np.float32), *parts])
         try:
             rows = np.atleast_2d(np.asarray(queries, np.float32))

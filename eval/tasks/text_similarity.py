@@ -65,7 +65,7 @@ def score_rated_texts(subject: Subject, test: RatedTexts) -> list[ItemScores]:
     The scores are cosines, and for a model that predicts ratings, also these (method "predicted ratings").
     """
     vectors, name = subject.texts, subject.name
-    embedded = vectors.embed([*test.left, *test.right])
+    embedded = vectors.embed_pairs(test.left, test.right)
     left, right = normalize(embedded.matrix).reshape(2, len(test.left), -1)
     covered = np.asarray(embedded.covered.reshape(2, -1).all(axis=0))
     protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")

@@ -8,7 +8,7 @@ import numpy as np
 from embeddings.corpora.reading.text_pairs import TextPairs
 from embeddings.errors import CorpusError
 from embeddings.indexes.index import build
-from embeddings.models.embed import embed
+from embeddings.models.embed import both_sides, embed
 from embeddings.settings import check_value
 from embeddings.vectors.vectors import Vectors
 
@@ -50,14 +50,15 @@ def mine_negatives(
     own_texts: dict[str, set[str]] = {}
     for text, match in zip(left, right, strict=True):
         own_texts.setdefault(text, {text}).add(match)
-    rows = embed(model, candidates, normalize=True)
+    left_source, right_source = both_sides(model)
+    rows = embed(right_source, candidates, normalize=True)
     row_of = {text: row for row, text in enumerate(candidates)}
     searcher = build(Vectors([str(row) for row in range(len(candidates))], rows), index, {})
     rng = np.random.default_rng(seed)
     triplets = []
     for first in range(0, len(left), BATCH):
         part = slice(first, first + BATCH)
-        queries = embed(model, left[part], normalize=True)
+        queries = embed(left_source, left[part], normalize=True)
         result = searcher.search(queries, top=min(top, len(candidates)))
         searched = zip(left[part], right[part], queries, result.ids, result.similarities, strict=True)
         for text, match, query, ids, similarities in searched:

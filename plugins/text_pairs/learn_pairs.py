@@ -87,6 +87,7 @@ class PairOperands(NamedTuple):
     subwords: the n-grams of words, if they have any.
     dims: int64 (n,), the numbers of leading components that are trained as vectors of their own.
     objective: the operand of a `PairObjective`.
+    maps_left: whether only left texts are mapped: the score of a pair is c' M r (Lowe et al. 2015).
     """
 
     texts: PairTexts
@@ -97,6 +98,7 @@ class PairOperands(NamedTuple):
     map: Any
     dims: np.ndarray
     objective: Any
+    maps_left: bool = False
 
 
 @entry_point
@@ -106,6 +108,7 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
     if size == 0:
         return
     texts, loss = size * sides, 0.0
+    mapped = size if operands.maps_left else texts
     rates = step_rates(rate, buffers.tally[STEPS] + 1)
     gather_words(batch, operands.texts, block, size)
     rows = operands.words.values
@@ -114,10 +117,12 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
         rows = operands.subwords.composed
     sum_words(batch, rows, operands.weights.values, texts)
     if operands.map.values.shape[0] > 0:  # outputs = sums M
-        batch.outputs[:texts] = 0
+        batch.outputs[:mapped] = 0
         width = batch.sums.shape[1]
+        for text in range(mapped, texts):
+            copy_row(rows, address(batch.outputs, text), address(batch.sums, text), width)
         add_product(
-            batch.outputs, batch.sums, operands.map.values, texts, width, operands.map.values.shape[0], width, 1
+            batch.outputs, batch.sums, operands.map.values, mapped, width, operands.map.values.shape[0], width, 1
         )
     batch.output_gradients[:texts] = 0
     share = 1 / operands.dims.shape[0]
@@ -126,7 +131,7 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
         batch.unit_gradients[:texts] = 0
         loss += share * learn_units(operands.objective, batch, block, size, sides, rates)
         backprop_norms(batch, texts, operands.dims[n], share)
-    step_map(batch, operands.map, texts, rates)
+    step_map(batch, operands.map, mapped, texts, rates)
     step_words(operands, rows, buffers.frozen, texts, rates)
     buffers.tally[LOSS] += loss
     buffers.tally[EXAMPLES] += size
@@ -138,6 +143,7 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
     """Collect the known words of the texts of a block, without dropped words; no text loses all of its words."""
     at = 0
     for side in range(source.sides):
+        own_row = smaller(side, source.rows - 1)
         for k in range(size):
             text = block.pairs[k] * source.sides + side
             first, code, dropout = at, np.uint64(0), source.dropout
@@ -148,12 +154,12 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
                     code = random_bits(code, np.uint64(word) + np.uint64(1))
                     bits = random_bits(block.keys[k], np.uint64(position))
                     if dropout == 0 or uniform_uint32(bits) >= dropout:
-                        batch.rows[at] = word
+                        batch.rows[at] = word * source.rows + own_row
                         at += 1
             if at == first:
                 for position in range(source.starts[text], stop):
                     if source.ids[position] < source.words:
-                        batch.rows[at] = source.ids[position]
+                        batch.rows[at] = source.ids[position] * source.rows + own_row
                         at += 1
             batch.starts[side * size + k] = first
             batch.hashes[side * size + k] = code
@@ -215,17 +221,19 @@ def backprop_norms(batch: TextBatch, texts: int, dim: int, weight: float) -> Non
 
 
 @inline
-def step_map(batch: TextBatch, matrix: Any, texts: int, rates: StepRates) -> None:
-    """Backpropagate the gradients of outputs to sums through the map, if there is one, and learn it."""
+def step_map(batch: TextBatch, matrix: Any, mapped: int, texts: int, rates: StepRates) -> None:
+    """Backpropagate the gradients of outputs to sums through the map of the first texts, if there is one; learn it."""
     values = matrix.values
     rows = values.shape[0]
     if rows > 0:
         width = values.shape[1]
         transpose(batch.map_transposed, values, rows, width)
-        batch.sum_gradients[:texts] = 0
-        add_product(batch.sum_gradients, batch.output_gradients, batch.map_transposed, texts, width, width, width, 1)
+        batch.sum_gradients[:mapped] = 0
+        for text in range(mapped, texts):
+            copy_row(values, address(batch.sum_gradients, text), address(batch.output_gradients, text), width)
+        add_product(batch.sum_gradients, batch.output_gradients, batch.map_transposed, mapped, width, width, width, 1)
         batch.map_gradient[:] = 0
-        add_product(batch.map_gradient, batch.sums, batch.output_gradients, rows, width, texts, 1, width)
+        add_product(batch.map_gradient, batch.sums, batch.output_gradients, rows, width, mapped, 1, width)
         for i in range(rows):
             step_row(matrix, i, batch.map_gradient[i], rates)
 
@@ -258,7 +266,7 @@ def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, tex
             share = gradient.dtype.type(1) / gradient.dtype.type(ngrams)
             for d in range(gradient.shape[0]):
                 subwords.word_gradients[i, d] = share * gradient[d]
-        if frozen.shape[0] == 0 or not frozen[row]:
+        if frozen.shape[0] == 0 or not frozen[row // operands.texts.rows]:
             step_row(words, row, gradient, rates)
     if subwords.is_composed.shape[0] > 0:
         step_ngrams(subwords, batch, n, rates)

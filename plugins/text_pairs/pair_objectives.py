@@ -608,7 +608,8 @@ class RatingPredictor:
             raise SettingError("left and right must be lists of texts, such as ['a good film']")
         if len(left) != len(right):
             raise SettingError(f"left and right must have the same number of texts, got {len(left)} and {len(right)}")
-        a, b = (embed(self.model, list(texts), normalize=True).astype(np.float64) for texts in (left, right))
+        sides = zip(self.model.sides, (left, right), strict=True)
+        a, b = (embed(model, list(texts), normalize=True).astype(np.float64) for model, texts in sides)
         dim, width = a.shape[1], padded(a.shape[1])
         features = np.zeros((len(a), 2 * width + PADDING))  # as in `learn_ratings`
         features[:, :dim], features[:, width : width + dim] = np.sqrt(width) * np.abs(a - b), width * a * b

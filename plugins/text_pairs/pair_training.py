@@ -1,7 +1,7 @@
 """Static text vectors from pairs of texts: a text is the mean of its word vectors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -12,7 +12,7 @@ from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.row_operations import PADDING, padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
-from embeddings.models.model import Model
+from embeddings.models.model import LEFT, RIGHT, SIDES, Model
 from embeddings.models.subwords import (
     BUCKETS_HELP,
     MAX_BUCKETS,
@@ -24,7 +24,8 @@ from embeddings.models.subwords import (
     composer,
     ngram_hashes,
 )
-from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
+from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table, word_vectors
+from embeddings.models.text_settings import model_settings
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import LOWEST_RATING, MIN_TEMPERATURE, BatchShape, PairObjective
 from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs
@@ -39,9 +40,11 @@ from embeddings.settings import (
     option,
 )
 from embeddings.settings.objectives import ObjectiveDeclaration, Objectives
+from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
+from embeddings.vectors.vectors import Vectors
 
 PAIR_OBJECTIVES = Objectives(
     ObjectiveDeclaration(
@@ -186,6 +189,11 @@ class PairSettings(TextVectorSettings):
         "Learn a linear map of text vectors, which starts from the identity. Vectors are saved mapped.",
         flags="--linear-map/--no-linear-map",
     )
+    sides: Literal["shared", "map", "tables"] = option(
+        "shared",
+        "Vectors of left and right texts, such as questions and answers. shared: the same; map: left texts go through "
+        "a learned linear map; tables: each side has its own rows of words, which start from the same values.",
+    )
     word_dropout: float = option(
         0.0, "Share of words that are dropped from texts at random, against overfitting.", ge=0, le=0.9
     )
@@ -210,6 +218,10 @@ class PairSettings(TextVectorSettings):
                 f"{S.dims} must be at most {MAX_DIMS} decreasing integers that begin with {S.dim(self.dim)}, "
                 f"got {self.dims!r}"
             )
+        others = {"max_n": 0, "token_weights": "none"} if self.sides == "tables" else {}
+        for name, default in ({"linear_map": False, **others} if self.sides != "shared" else {}).items():
+            if (value := getattr(self, name)) != default:
+                raise SettingError(f"{S.sides(self.sides)} cannot be combined with {S[name](value)}")
 
     @property
     def pair_objective(self) -> type[PairObjective]:
@@ -259,9 +271,38 @@ class DualEncoder(Trainer, PairSettings):
 
     trainer_name = "text-pairs"
     reads_pairs = True
-    fixed_settings = ("dim", "token_weights", "linear_map", "min_n", "max_n")
+    fixed_settings = ("dim", "token_weights", "linear_map", "sides", "min_n", "max_n")
     precompile_settings: ClassVar[Mapping[str, Any]] = {"min_n": 1, "max_n": 2}
     composer = staticmethod(new_composer)
+
+    @staticmethod
+    def sides_of(model: Model) -> tuple[Model, Model]:
+        """The models of left and of right texts of a model with two sides."""
+        settings: DualEncoder = model_settings(DualEncoder, model)
+        declared = settings.tables(model.vocabulary, {}, 1)
+        words = saved_table(model, WORDS, declared[WORDS])
+        shared = {name: model.tables[name] for name in (NGRAMS, WEIGHTS) if name in model.tables}
+
+        def side(number: int) -> Model:
+            is_mapped = settings.sides == "map" and number == 0
+            own = replace(settings, sides="shared", linear_map=is_mapped)
+            arrays = {WORDS: words if settings.sides == "map" else words[:, number], **shared}
+            arrays |= {MAP: saved_table(model, MAP, declared[MAP])} if is_mapped else {}
+            arrays = own.export(arrays, model.vocabulary) if own.has_products else {VECTORS: arrays[WORDS]}
+            vectors = Vectors(model.vectors.word_list, arrays.pop(VECTORS), counts=model.vectors.counts)
+            return Model(
+                model.name,
+                vectors=vectors,
+                vocabulary=model.vocabulary,
+                settings=asdict(own),
+                tables=arrays,
+                record={name: value for name, value in model.record.items() if name != SIDES},
+                packages=model.packages,
+                composer=model.composer,
+                phrases=model.phrases,
+            )
+
+        return side(0), side(1)
 
     @property
     def can_freeze(self) -> bool:
@@ -275,7 +316,9 @@ class DualEncoder(Trainer, PairSettings):
         "token_weights" (vocabulary, 1) and "linear_map" (dim, dim). With n-grams, the vectors are sums of "words" and
         the means of their rows in "character_ngrams" (buckets, dim), before weights and the map.
         """
-        texts, order, all_ratings = corpus_pairs(data.encoded, len(data.vocabulary), self.max_words, self.word_dropout)
+        texts, order, all_ratings = corpus_pairs(
+            data.encoded, len(data.vocabulary), self.max_words, self.word_dropout, self.n_tables
+        )
         ratings = self.scaled_ratings(texts.sides, order, all_ratings)
         own_tables = self.pair_objective.tables(self, padded(self.dim), ratings)
         offsets, hashes = ngram_hashes(data.vocabulary.words if self.max_n else [], self.min_n, self.max_n)
@@ -289,7 +332,7 @@ class DualEncoder(Trainer, PairSettings):
         def operands(arrays: Arrays) -> PairOperands:
             return PairOperands(
                 texts,
-                new_text_batch(shape, capacity, len(data.vocabulary), has_map=self.linear_map),
+                new_text_batch(shape, capacity, len(data.vocabulary) * self.n_tables, has_map=self.has_map),
                 self.optimizer_rows(arrays, WORDS),
                 new_subword_batch(self.optimizer_rows(arrays, NGRAMS), offsets, buckets, capacity),
                 self.optimizer_rows(arrays, WEIGHTS),
@@ -298,25 +341,46 @@ class DualEncoder(Trainer, PairSettings):
                 self.pair_objective.operand(
                     self, shape, ratings, *(self.optimizer_rows(arrays, name) for name in own_tables)
                 ),
+                maps_left=self.sides == "map",
             )
 
-        record = {"pairs": len(order), "dropped_pairs": (len(texts.starts) - 1) // texts.sides - len(order)}
+        def set_vectors(arrays: Arrays, rows: np.ndarray, vectors: np.ndarray) -> None:
+            values = np.broadcast_to(vectors[:, None], (len(rows), self.n_tables, self.dim))
+            tables[WORDS].set_rows(arrays[WORDS], rows, values)
+
+        record: dict[str, Any] = {
+            "pairs": len(order),
+            "dropped_pairs": (len(texts.starts) - 1) // texts.sides - len(order),
+        }
         if self.pair_objective.needs == "classes":
             record[LOWEST_RATING] = int(np.floor(all_ratings[order].min()))
+        if self.sides != "shared":
+            record[SIDES] = [LEFT, RIGHT]
         return Plan(
             tables=tables,
             stream=PairStream(order, shape.pairs, (texts.ids, texts.starts)),
             kernel=learn_text_pairs,
             operands=operands,
+            set_vectors=set_vectors,
             export=(lambda arrays: self.export(arrays, data.vocabulary)) if self.has_products else None,
             composes=self.max_n > 0,
             record=record,
         )
 
     @property
+    def n_tables(self) -> int:
+        """The number of rows of a word."""
+        return 2 if self.sides == "tables" else 1
+
+    @property
+    def has_map(self) -> bool:
+        """Whether there is a linear map, of all texts or of left ones."""
+        return self.linear_map or self.sides == "map"
+
+    @property
     def has_products(self) -> bool:
-        """Whether the vectors of a model are products of the rows that are learned."""
-        return self.linear_map or self.token_weights != "none" or self.max_n > 0
+        """Whether the vectors of a model are products or parts of the rows that are learned."""
+        return self.has_map or self.n_tables > 1 or self.token_weights != "none" or self.max_n > 0
 
     def tables(self, vocabulary: Vocabulary, own_tables: Mapping[str, Table], buckets: int) -> dict[str, Table]:
         """The tables of the model and of the objective, and the state of the optimizer."""
@@ -325,6 +389,13 @@ class DualEncoder(Trainer, PairSettings):
         tables = {WORDS: words}
         if self.has_products:
             tables[WORDS] = Table(rows=size, dim=dim, axis="words", init=words.init)
+        if self.n_tables > 1:
+
+            def initialize_sides(table: np.ndarray, dim: int, seed: int) -> None:
+                INITIALIZERS[self.initializer](table[::2], dim, seed)
+                table[1::2] = table[::2]
+
+            tables[WORDS] = replace(tables[WORDS], slots=2, is_concatenated=True, init=initialize_sides)
         if self.max_n:
             tables[NGRAMS] = Table(rows=buckets, dim=dim, axis="subwords")
         if self.token_weights != "none":
@@ -334,7 +405,7 @@ class DualEncoder(Trainer, PairSettings):
                 table[:, 0] = 1 if self.token_weights == "ones" else SIF_A / (SIF_A + shares)
 
             tables[WEIGHTS] = Table(rows=size, dim=1, axis="words", init=initialize_weights)
-        if self.linear_map:
+        if self.has_map:
 
             def initialize_map(table: np.ndarray, dim: int, seed: int) -> None:
                 table[:, :dim] = np.eye(dim)
@@ -345,12 +416,12 @@ class DualEncoder(Trainer, PairSettings):
         for name, table in tables.items():
             changes: dict[str, Any] = {"rows": table.rows, "axis": table.axis, "saved_as": None}
             slots, changes["on_merge"] = (2, "mean-changed") if self.optimizer == "adam" else (1, "sum")
-            state[f"{name}_moments"] = Table(**changes, dim=table.dim, slots=slots, is_concatenated=True)
+            state[f"{name}_moments"] = Table(**changes, dim=table.dim, slots=slots * table.slots, is_concatenated=True)
         return tables | state
 
     def export(self, saved: Arrays, vocabulary: Vocabulary) -> Arrays:
         """The tables of a model, and its vectors, computed from them."""
-        vectors = saved[WORDS]
+        vectors = saved[WORDS] if saved[WORDS].ndim == 2 else saved[WORDS][:, 0]
         if self.max_n:
             vectors = vectors + SubwordVectors(saved[NGRAMS], self.min_n, self.max_n)(vocabulary.words)
         vectors = vectors * saved[WEIGHTS] if WEIGHTS in saved else vectors
@@ -361,7 +432,8 @@ class DualEncoder(Trainer, PairSettings):
         kind = AdamRows if self.optimizer == "adam" else AdaGradRows
         if name not in arrays:
             return kind(NO_ROWS, NO_ROWS)
-        return kind(arrays[name], arrays[f"{name}_moments"])
+        rows = len(arrays[name]) * (self.n_tables if name == WORDS else 1)
+        return kind(arrays[name].reshape(rows, -1), arrays[f"{name}_moments"].reshape(rows, -1))
 
     def scaled_ratings(self, sides: int, order: np.ndarray, ratings: np.ndarray) -> np.ndarray:
         """The ratings of all pairs from 0 to 1, as the objective needs them; empty if it does not."""

@@ -1,6 +1,7 @@
 """`embeddings train text-pairs`: pairs from columns and from documents, further training, and errors of one line."""
 
 import commands
+import numpy as np
 import pytest
 
 import embeddings as em
@@ -25,6 +26,22 @@ def test_pairs_are_columns_of_tables_and_a_model_is_trained_further(rated, tmp_p
     )
     assert em.load_model(further).settings["objective"] == "cosent"
     assert em.load_model(further).settings["dim"] == 8
+
+
+def test_texts_are_embedded_and_vectors_exported_by_side(rated, tmp_path):
+    model, texts = tmp_path / "model", tmp_path / "texts.txt"
+    texts.write_text("the apple\n")
+    commands.expect("train", "text-pairs", rated, "-o", model, "--sides", "tables", *SMALL)
+    words = em.load_model(model).tables["words"]
+    for number, side in enumerate(("left", "right")):
+        out = tmp_path / f"{side}.npy"
+        commands.expect("embed", model, texts, "--side", side, "-o", out)
+        np.testing.assert_allclose(np.load(out), em.embed(em.load_model(model), ["the apple"], side=side))
+        commands.expect("export", model, tmp_path / "v.npy", "--table", side, "--force")
+        np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), words[:, number])
+    result = commands.expect("export", model, tmp_path / "v.npy", "--force")
+    assert "left" in result.stderr
+    assert "--side" in commands.refused("embed", model, texts, "-o", tmp_path / "o.npy", code=2)
 
 
 def test_pairs_are_made_from_documents(tmp_path):

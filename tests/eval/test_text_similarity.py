@@ -9,6 +9,8 @@ from text_sets import by_measure, text, write_csv
 import embeddings as em
 from embeddings.errors import CorpusError
 
+SIDES = ("left", "right")
+
 
 def test_rated_pairs_equal_scipy(vectors, tmp_path):
     from scipy.stats import pearsonr, spearmanr
@@ -29,6 +31,21 @@ def test_rated_pairs_equal_scipy(vectors, tmp_path):
             assert result.low < result.value < result.high
             assert (result.set, result.covered, result.total) == ("rated", keep.sum(), 80)
         assert 0 < results["word coverage", None].value < 1
+
+
+@pytest.mark.parametrize("sides", ["map", "tables"])
+def test_rated_pairs_are_left_and_right_texts_of_a_model_with_two_sides(sides, tmp_path):
+    from scipy.stats import spearmanr
+
+    rows = [(f"w{n} w{n + 1}", f"w{n + n % 3} x", n % 3) for n in range(30)]
+    path = write_csv(tmp_path / "rated.csv", ("a", "b", "score"), rows)
+    model = em.DualEncoder(dim=8, epochs=3, sides=sides).train(em.corpora.TextPairs(path), threads=1)
+    left, right = (em.embed(model, [row[k] for row in rows], side=side, normalize=True) for k, side in enumerate(SIDES))
+    expected = spearmanr((left * right).sum(axis=1), [row[2] for row in rows]).statistic
+    results = by_measure(em.evaluate(model, pairs=path))
+    assert results["spearman", None].value == pytest.approx(expected, abs=1e-6)
+    assert results["word coverage", None].total == 4 * len(rows)
+    assert em.evaluate(model.sides[0], pairs=path)[0].value != results["spearman", None].value
 
 
 def test_predicted_ratings_are_scored(tmp_path):

@@ -51,9 +51,9 @@ def random_texts(rng, sides, pairs=PAIRS):
     return [text if min(text) < WORDS else (0, *text) for text in texts]
 
 
-def pair_texts(texts, sides, dropout=0):
+def pair_texts(texts, sides, dropout=0, rows=1):
     ids = np.array([word for text in texts for word in text], np.int32)
-    return PairTexts(ids, np.cumsum([0, *map(len, texts)]), sides, WORDS, 1 << 40, dropout)
+    return PairTexts(ids, np.cumsum([0, *map(len, texts)]), sides, WORDS, 1 << 40, dropout, rows)
 
 
 def by_side(texts, sides, numbers):
@@ -61,17 +61,21 @@ def by_side(texts, sides, numbers):
     return [tuple(w for w in texts[p * sides + side] if w < WORDS) for side in range(sides) for p in numbers]
 
 
-def run_kernel(texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=NO_NGRAMS):
+def run_kernel(
+    texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=NO_NGRAMS, *, rows_of_word=1, maps_left=False
+):
     """Gradients of all tables by name, and the loss; `ngrams` are the offsets of words, and the buckets."""
     shape = BatchShape(len(numbers), sides, WIDTH)
-    batch = new_text_batch(shape, sum(map(len, texts)) * 2, WORDS, has_map=len(tables["map"]) > 0, dtype=np.float64)
+    batch = new_text_batch(
+        shape, sum(map(len, texts)) * 2, len(tables["words"]), has_map=len(tables["map"]) > 0, dtype=np.float64
+    )
     tables = {"ngrams": np.zeros((0, WIDTH)), **tables}
     rows = {name: GradientRows(table, np.zeros_like(table)) for name, table in tables.items()}
     buffers = new_step_buffers(1, 1, 16, dtype=np.float64)
-    source = pair_texts(texts, sides, dropout)
+    source = pair_texts(texts, sides, dropout, rows_of_word)
     subwords = new_subword_batch(rows["ngrams"], *ngrams, sum(map(len, texts)) * 2)
     operands = PairOperands(
-        source, batch, rows["words"], subwords, rows["weights"], rows["map"], np.array(dims), operand
+        source, batch, rows["words"], subwords, rows["weights"], rows["map"], np.array(dims), operand, maps_left
     )
     learn_text_pairs(new_block(numbers), operands, buffers, 1.0)
     return {name: row.moments for name, row in rows.items()}, buffers.tally[LOSS]
@@ -103,6 +107,32 @@ def test_gradients_of_in_batch_negatives_with_weights_a_map_and_several_dims(sid
 
     assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
     for name, table in (("words", words), ("weights", weights), ("map", matrix)):
+        expected = naive_pairs.numerical_gradient(mean_loss, table)
+        np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
+
+
+@pytest.mark.parametrize("sides", [2, 3])
+@pytest.mark.parametrize("kind", ["map", "tables"])
+def test_gradients_of_two_sides(kind, sides):
+    """Left texts go through a map, c' M r, or each side has rows of its own; negative texts are on the right side."""
+    rng = np.random.default_rng(sides)
+    n_rows = 2 if kind == "tables" else 1
+    words, matrix = rng.normal(size=(WORDS * n_rows, DIM)), np.eye(DIM) + 0.3 * rng.normal(size=(DIM, DIM))
+    texts, numbers = random_texts(rng, sides), rng.permutation(PAIRS)
+    operand = InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED)
+    own_map = padded(matrix) if kind == "map" else np.zeros((0, WIDTH))
+    tables = {"words": padded(words), "weights": np.zeros((0, WIDTH)), "map": own_map}
+    gradients, loss = run_kernel(
+        texts, sides, numbers, operand, tables, [DIM], rows_of_word=n_rows, maps_left=kind == "map"
+    )
+    batch_texts = by_side(texts, sides, numbers)
+
+    def mean_loss():
+        vectors = naive_pairs.two_sided_vectors(batch_texts, PAIRS, words, matrix if kind == "map" else None)
+        return naive_pairs.in_batch_loss(naive_pairs.unit(vectors), batch_texts, PAIRS, 0.3) / PAIRS
+
+    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
+    for name, table in (("words", words), *([("map", matrix)] if kind == "map" else [])):
         expected = naive_pairs.numerical_gradient(mean_loss, table)
         np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
 

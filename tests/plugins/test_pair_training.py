@@ -253,3 +253,93 @@ def test_texts_of_pairs_are_split_by_a_tokenizer_json(tmp_path):
     assert model.vocabulary.total == 8 * sum(len(tokenizer.encode(text).ids) for row in rows[:3] for text in row[:2])
     expected = np.mean([model.vectors[piece] for piece in ("red", "##dish", "apple", "##s")], axis=0)
     np.testing.assert_allclose(em.embed(model, ["reddish apples"])[0], expected, rtol=1e-5)
+
+
+def side_vectors(model, kind):
+    """The vectors of words on the left and on the right side, from the tables of a model."""
+    words = model.tables["words"]
+    return (words @ model.tables["linear_map"], words) if kind == "map" else (words[:, 0], words[:, 1])
+
+
+@pytest.mark.parametrize("kind", ["map", "tables"])
+def test_texts_are_embedded_by_side_and_saved(kind, tmp_path):
+    model = train(thing_pairs(), sides=kind, epochs=20, learning_rate=0.2)
+    model.save(tmp_path / "m")
+    loaded = em.load_model(tmp_path / "m")
+    expected = side_vectors(model, kind)
+    assert np.abs(expected[0] - expected[1]).max() > 0.1
+    for one in (model, loaded):
+        np.testing.assert_allclose(one.vectors.matrix, expected[0], atol=1e-6)
+        for side, rows in zip(("left", "right"), expected, strict=True):
+            known = [rows[one.vectors.index(word)] for word in ("red", "apple")]
+            np.testing.assert_allclose(em.embed(one, ["red apple"], side=side)[0], np.mean(known, axis=0), atol=1e-6)
+    for side, rows in zip(("left", "right"), expected, strict=True):
+        np.testing.assert_allclose(em.load(tmp_path / "m", table=side).matrix, rows, atol=1e-6)
+    triplets = em.training.mine_negatives(model, thing_pairs(), max_ratio=1, top=3)
+    plain = em.training.mine_negatives(model.sides[0], thing_pairs(), max_ratio=1, top=3)
+    assert [one[:2] for one in triplets] == [one[:2] for one in plain]
+    assert triplets != plain  # right texts have vectors of their own
+
+
+def test_a_side_of_composed_words_is_a_model_that_is_trained_further(tmp_path):
+    model = train(thing_pairs(), sides="map", min_n=2, max_n=4, buckets=50, token_weights="ones", epochs=5)
+    model.save(tmp_path / "m")
+    left, right = em.load_model(tmp_path / "m").sides
+    np.testing.assert_allclose(left.compose(["apples"])[0], right.compose(["apples"])[0] @ model.tables["linear_map"])
+    np.testing.assert_allclose(left.vectors.matrix, model.vectors.matrix, atol=1e-6)
+    assert (left.has_sides, left.settings["linear_map"], right.settings["linear_map"]) == (False, True, False)
+    for side in (left, right):
+        assert em.continue_training(side, thing_pairs(seed=5), epochs=1, threads=1).tables.keys() == side.tables.keys()
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
+@pytest.mark.parametrize("kind", ["map", "tables"])
+def test_a_model_with_two_sides_is_trained_further(kind, optimizer):
+    model = train(thing_pairs(), sides=kind, optimizer=optimizer, learning_rate=0.01)
+    further = em.continue_training(model, [*thing_pairs(), ("red newword", "the red")], learning_rate=1e-9, threads=1)
+    rows = [further.vectors.index(word) for word in model.vectors.words]
+    for old, new in zip(side_vectors(model, kind), side_vectors(further, kind), strict=True):
+        np.testing.assert_allclose(new[rows], old, atol=1e-6)
+    with pytest.raises(SettingError, match="sides"):
+        em.continue_training(model, thing_pairs(), sides="shared", threads=1)
+
+
+def test_both_tables_start_from_given_vectors_and_may_be_frozen():
+    start = train(thing_pairs()).vectors
+    for freeze in (True, False):
+        trainer = em.DualEncoder(dim=8, epochs=2, batch_size=16, sides="tables")
+        model = trainer.train(thing_pairs(), threads=1, init=em.InitFrom(start, freeze=freeze))
+        is_start = (model.tables["words"] == start.matrix[:, None]).all(axis=(0, 2))
+        assert is_start.tolist() == [freeze, freeze]
+    first = train(thing_pairs(), sides="tables", learning_rate=1e-9).tables["words"]
+    np.testing.assert_allclose(first[:, 0], first[:, 1], atol=1e-6)
+
+
+def test_sides_that_do_not_fit_are_refused(tmp_path):
+    one, two = train(thing_pairs()), train(thing_pairs(), sides="map")
+    for settings in ({"sides": "map", "linear_map": True}, {"sides": "tables", "token_weights": "ones"},
+                     {"sides": "tables", "max_n": 4}):  # fmt: skip
+        with pytest.raises(SettingError, match="cannot be combined with"):
+            em.DualEncoder(**settings)
+    with pytest.raises(SettingError, match="left or right"):
+        em.embed(two, ["red apple"])
+    for source in (one, one.vectors):
+        with pytest.raises(SettingError, match="two sides"):
+            em.embed(source, ["red apple"], side="left")
+    with pytest.raises(SettingError, match=r"model\.sides"):
+        two.quantize()
+    two.save(tmp_path / "m")
+    broken = em.load_model(tmp_path / "m")
+    del broken.tables["linear_map"]
+    with pytest.raises(FormatError, match="linear_map"):
+        em.embed(broken, ["red apple"], side="right")
+
+
+def test_ratings_are_predicted_from_both_sides():
+    pairs = rated_pairs()
+    left, right, ratings = zip(*pairs, strict=True)
+    settings = {"objective": "rating-distribution", "sides": "tables", "batch_size": 8}
+    model = train(pairs, **settings, epochs=60, learning_rate=0.02)
+    predictor = em.training.RatingPredictor(model)
+    assert np.corrcoef(predictor.predict(left, right), ratings)[0, 1] > 0.9
+    assert np.abs(predictor.predict(left, right) - predictor.predict(right, left)).max() > 0.1
