@@ -66,7 +66,7 @@ class Context2Vec(NeuralTrainer):
         tables = {"words": words, **others, **self.tables(len(data.vocabulary))}
 
         def network(arrays: Arrays, device: str, threads: int) -> ContextNetwork:
-            return ContextNetwork(self, objective, tables, arrays, device=device, threads=threads)
+            return ContextNetwork(self, objective, tables, arrays, device=device, threads=threads, seed=data.seed)
 
         return self.network_plan(data, objective, tables, network)
 

@@ -66,6 +66,12 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
     learning_rate: float = option(
         0.001, f"{LEARNING_RATE} Used by Adam.", gt=0, le=100, search=SearchRange(0.0003, 0.01, log=True), common=True
     )
+    dropout: float = option(
+        0.0,
+        "Share of the inputs and outputs of the LSTMs that read words which is set to 0 in training. 0.2 to 0.5 helps "
+        "with several epochs of a small corpus.",
+        ge=0, le=0.95, search=SearchRange(0, 0.6),
+    )  # fmt: skip
     max_gradient_norm: float = option(5.0, "Longer gradients of a step are scaled to this norm.", gt=0, le=1e9)
     shuffle: bool = option(
         True, "Shuffle the sentences of the corpus in every epoch, or read them in order.",
@@ -107,7 +113,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
 
     def new_objective(self, vocabulary: Vocabulary, dim: int) -> Objective:
         """The objective that the settings choose, for hidden rows of `dim` numbers."""
-        kind: type[Objective] = NETWORK_OBJECTIVES[self.objective].implementation()
+        kind: type[Objective] = WORD_OBJECTIVES[self.objective].implementation()
         settings: Any = self
         return kind(settings, vocabulary, dim)
 
@@ -116,13 +122,17 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         objective = self.new_objective(model.vocabulary, dim)
         declared = self.objective_tables(objective).items()
         tables = {name: saved_table(model, name, table).astype(np.float64) for name, table in declared}
+        if objective.output_name == "words":
+            tables["output"] = model.vectors.matrix.astype(np.float64)
         return SentencePredictor(objective, tables, encode, self.max_length)
 
     @classmethod
     def objective_tables(cls, objective: Objective) -> dict[str, Table]:
-        """The tables of an objective; models hold its output vectors as `output_name`."""
+        """The tables of an objective; models hold its output vectors, if it has any, as `output_name`."""
         tables = objective.tables()
-        return {**tables, "output": replace(tables["output"], saved_as=cls.output_name)}
+        if "output" in tables:
+            tables["output"] = replace(tables["output"], saved_as=cls.output_name)
+        return tables
 
     def network_plan(
         self, data: TrainingData, objective: Objective, tables: Mapping[str, Table], network: Any, **others: Any

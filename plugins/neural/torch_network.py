@@ -1,36 +1,43 @@
 """PyTorch networks whose parameters and Adam states are the tables of a run.
 
-A sparse gradient changes only its rows and their moments, as in `torch.optim.SparseAdam`, which is several times slower
-on the CPU.
+The rows of a large table that a batch uses are a leaf of its graph, with a gradient of their own: Adam changes only
+them and their moments, as `torch.optim.SparseAdam` does.
 """
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import sqrt
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding, linear, relu
+from torch.nn.functional import binary_cross_entropy_with_logits, conv1d, cross_entropy, embedding, linear, relu
+from torch.nn.utils import clip_grad_norm_
+from torch.optim.adam import adam
 
+from embeddings.kernels.block import LAST
 from embeddings.kernels.loss_tally import report_loss
 from embeddings.kernels.sentence_block import SentenceBlock
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective
+from embeddings.plugins.neural.fast_parts import SampledScores, Trie, TrieStates, distinct
 from embeddings.plugins.neural.neural_trainer import MOMENTS, STEPS, NeuralTrainer
 from embeddings.plugins.neural.trained_networks import (
     BOUNDARY,
     DIRECTIONS,
     UNKNOWN,
+    WIDTHS,
     Ids,
     batches,
     groups_of_similar_length,
+    marked_spellings,
     padded_places,
     reading_order,
     reversed_rows,
+    stream_batches,
 )
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
@@ -44,46 +51,58 @@ class AdamParameter:
     Arguments:
         values: the parameter, a tensor that requires gradients.
         first, second: the moving averages of gradients and of their squares, of the same shape.
-        steps: float32 (1,), the number of steps of this parameter.
+        steps: the number of steps of this parameter, a tensor with one number.
+        rows: the rows that the graph of a batch uses, of which `leaf` is a copy; None for all, which are `values`.
     """
 
     values: Any
     first: Any
     second: Any
-    steps: np.ndarray
+    steps: Any
+    rows: Any = None
+    leaf: Any = None
 
-    def gradient(self) -> Any:
-        """The gradient, or the rows of a sparse gradient; None without a gradient."""
-        if self.values.grad is not None and self.values.grad.is_sparse:
-            self.values.grad = self.values.grad.coalesce()
-            return self.values.grad.values()
-        return self.values.grad
+    def select(self, rows: Any) -> Any:
+        """The rows (n, dim) of the parameter as a leaf of the graph of a batch, until the next step."""
+        self.rows, self.leaf = rows, self.values.detach().index_select(0, rows).requires_grad_()
+        return self.leaf
 
-    def rows(self) -> Any:
-        """The row numbers of a sparse gradient; None for a dense gradient."""
-        return self.values.grad.indices()[0] if self.values.grad.is_sparse else None
+    def parts(self) -> list[Any]:
+        """The values and both averages, contiguous: copies of the selected rows, or the tables themselves."""
+        averages = self.first, self.second
+        if self.rows is None:
+            return [one.contiguous() for one in (self.values.detach(), *averages)]
+        return [self.leaf.detach(), *(one.index_select(0, self.rows) for one in averages)]
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
-    def step(self, rate: float) -> None:
-        """Take a step: m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2, values -= rate * m' / (sqrt(v') + epsilon).
+    def write(self, parts: list[Any]) -> None:
+        """Store what `parts` returned, after a step."""
+        for table, part in zip((self.values.detach(), self.first, self.second), parts, strict=True):
+            if self.rows is not None:
+                table.index_copy_(0, self.rows, part)
+            elif part.data_ptr() != table.data_ptr():
+                table.copy_(part)
 
-        m' and v' are m / (1 - b1^t) and v / (1 - b2^t) at step t.
-        """
-        gradient = self.gradient()
-        if gradient is None:
-            return
-        self.steps += 1
-        corrections = [1 - beta ** float(self.steps[0]) for beta in BETAS]
-        rows = self.rows()
-        first, second = (one if rows is None else one[rows] for one in (self.first, self.second))
-        first.lerp_(gradient, 1 - BETAS[0])
-        second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
-        change = first / (second.sqrt() / sqrt(corrections[1]) + EPSILON) * (-rate / corrections[0])
-        if rows is None:
-            self.values.add_(change)
-        else:
-            self.first[rows], self.second[rows] = first, second
-            self.values[rows] += change
+
+@torch.no_grad()  # type: ignore[untyped-decorator]
+def take_step(parameters: list[AdamParameter], rate: float, max_norm: float) -> None:
+    """Take a step of Adam with the gradients of all parameters, which are clipped together.
+
+    m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2, values -= rate * m' / (sqrt(v') + epsilon), where m' and v' are
+    m / (1 - b1^t) and v / (1 - b2^t) at step t. Parameters without a gradient stay as they are.
+    """
+    leaves = [one.values if one.leaf is None else one.leaf for one in parameters]
+    used = [(one, leaf) for one, leaf in zip(parameters, leaves, strict=True) if leaf.grad is not None]
+    clip_grad_norm_([leaf for _, leaf in used], max_norm)
+    parts = [one.parts() for one, _ in used]
+    values, first, second = (list(column) for column in zip(*parts, strict=True))
+    gradients, steps = [leaf.grad.contiguous() for _, leaf in used], [one.steps for one, _ in used]
+    adam(
+        values, gradients, first, second, [], steps, fused=True, amsgrad=False, beta1=BETAS[0], beta2=BETAS[1], lr=rate,
+        weight_decay=0, eps=EPSILON, maximize=False,
+    )  # fmt: skip
+    for (one, leaf), part in zip(used, parts, strict=True):
+        one.write(part)
+        one.rows = one.leaf = leaf.grad = None
 
 
 class Network(ABC):
@@ -96,13 +115,16 @@ class Network(ABC):
         tables: the arrays of the parameters and of the state of Adam.
         device: "cpu", where the network shares the memory of the tables, or "cuda", where it has copies.
         threads: the number of threads of PyTorch on the CPU.
+        seed: of dropout.
     """
 
     def __init__(
         self, settings: NeuralTrainer, objective: Objective, declared: Mapping[str, Table], tables: Arrays,
-        *, device: str, threads: int,
+        *, device: str, threads: int, seed: int,
     ) -> None:  # fmt: skip
         self.settings, self.objective, self.device = settings, objective, torch.device(device)
+        self.seed, self.generator = seed, torch.Generator(device)
+        self.output_name = "output" if "output" in declared else "words"  # the table of output vectors
         self.threads = self.threads_before = threads
         self.copies: list[tuple[Any, Any]] = []  # tensors of this network, and views of the tables
         self.parameters = {name: self.share(tables[name], table.dim) for name, table in declared.items()}
@@ -111,7 +133,7 @@ class Network(ABC):
                 self.parameters[name].requires_grad_(),
                 self.share(tables[f"{name}.{MOMENTS[0]}"], table.dim),
                 self.share(tables[f"{name}.{MOMENTS[1]}"], table.dim),
-                tables[STEPS][row, :1],
+                self.share(tables[STEPS][row : row + 1], 1)[0, 0],
             )
             for row, (name, table) in enumerate(declared.items())
         }
@@ -151,67 +173,135 @@ class Network(ABC):
 
     def learn(self, block: SentenceBlock, buffers: StepBuffers, rate: float) -> None:
         """Take one step of Adam for each batch of a block."""
-        for batch, lengths in batches(block, self.settings.batch_words):
-            is_word = np.arange(batch.shape[1]) < lengths[:, None]
-            rows = np.flatnonzero((block.is_target[batch] & is_word).ravel())
+        for places, lengths in self.batches(block):
+            is_word = np.arange(places.shape[1]) < lengths[:, None]
+            rows = np.flatnonzero(block.is_target[places] & is_word)
+            targets = places.ravel()[rows]
+            if self.settings.dropout:  # the same masks in a resumed run
+                steps = max(int(one.steps) for one in self.states.values())
+                self.generator.manual_seed((self.seed << 32) + steps & (1 << 63) - 1)
+            hidden = self.hidden(block, places, lengths, rows)
             if not len(rows):
                 continue
-            places = batch.ravel()[rows]
-            hidden = self.hidden(block.words[batch].astype(np.int64), lengths, self.tensor(rows))
-            words = self.tensor(block.words[places].astype(np.int64))
-            loss = self.loss(hidden, words, self.tensor(block.noise[places].astype(np.int64)))
-            self.step(loss / len(rows), rate, buffers.frozen)
+            loss = self.loss(hidden, block.words[targets].astype(np.int64), block.noise[targets].astype(np.int64))
+            (loss / len(rows)).backward()
+            self.freeze(buffers.frozen)
+            take_step(list(self.states.values()), rate, self.settings.max_gradient_norm)
             report_loss(buffers, loss.item(), len(rows))
 
+    def batches(self, block: SentenceBlock) -> Iterator[tuple[Ids, Ids]]:
+        """The places of words in a block, and the lengths of sentences, as of `trained_networks.batches`."""
+        return batches(block, self.settings.batch_words)
+
     @abstractmethod
-    def hidden(self, ids: Ids, lengths: Ids, rows: Any) -> Any:
+    def hidden(self, block: SentenceBlock, places: Ids, lengths: Ids, rows: Ids) -> Any:
         """The hidden rows (rows, dim) that predict some words of a batch.
 
         Arguments:
-            ids: (sentences, longest) the words of the batch.
-            lengths: (sentences,) the number of words of each sentence.
-            rows: the numbers of the words to predict, in the order of `ids`.
+            places: (sentences, longest) the places of the words of the batch in the block.
+            lengths: (sentences,) the number of words of each sentence, which must not rise.
+            rows: the numbers of the words to predict, in the order of `places`.
         """
 
-    @property
-    def output(self) -> Any:
-        """The output vectors of words."""
-        return self.parameters["output"]
+    def freeze(self, frozen: np.ndarray) -> None:
+        """Set the gradients of the frozen rows of the table "words" to zero."""
+        if not len(frozen):
+            return
+        words, is_frozen = self.states["words"], self.tensor(frozen)
+        if words.leaf is not None:
+            words.leaf.grad[is_frozen[words.rows]] = 0
+        elif words.values.grad is not None:
+            words.values.grad[is_frozen] = 0
 
-    def loss(self, hidden: Any, words: Any, noise: Any) -> Any:
+    def sampled_scores(self, hidden: Any, table: Any, places: Ids) -> Any:
+        """The products (n, k) of hidden rows with the rows of a table at some places (n, k)."""
+        if self.device.type == "cpu":
+            return SampledScores.apply(hidden, table, places)
+        return torch.bmm(embedding(self.tensor(places), table), hidden[:, :, None])[..., 0]
+
+    def look_up(self, name: str, ids: Ids) -> Any:
+        """The rows of ids in a table."""
+        table, places = self.used_rows(name, ids)
+        return embedding(self.tensor(places), table)
+
+    def used_rows(self, name: str, ids: Ids) -> tuple[Any, Ids]:
+        """Some rows of a table, with those of ids, and the place of each id among them; all rows if it is tied."""
+        if getattr(self.settings, "tie", False):
+            return self.parameters[name].contiguous(), ids
+        used, places = distinct(ids, len(self.parameters[name]))
+        return self.states[name].select(self.tensor(used)), places[ids]
+
+    def read_words(self, ids: Ids, size: int, rows: Any, marks: Any) -> Any:
+        """The inputs (..., dim) of an LSTM, with dropout.
+
+        Arguments:
+            ids: words, or from `size` on rows of `marks`.
+            rows: returns the rows (n, dim) of some words (n,).
+        """
+        used, places = distinct(ids, size + len(marks))
+        known = used[used < size]
+        parts = [rows(known)] if len(known) else []
+        table = torch.cat([*parts, marks.index_select(0, self.tensor(used[len(known) :] - size))])
+        return self.drop(embedding(self.tensor(places[ids]), table))
+
+    def drop(self, rows: Any) -> Any:
+        """Dropout (Zaremba et al. 2014): each number is 0, or divided by the share of those that are not."""
+        share = self.settings.dropout
+        if share == 0:
+            return rows
+        mask = torch.rand(rows.shape, generator=self.generator, device=self.device) >= share
+        return rows * mask / (1 - share)
+
+    def run_lstm(self, name: str, inputs: Any, start: Any = None) -> Any:
+        """The states (n, steps, size) of an LSTM, as in `embeddings.plugins.neural.trained_networks.run_lstm`.
+
+        Also returns the last state and cell, (1, n, size) each; `start` is such a pair, zeros if not given.
+        """
+        weights, bias, dim = self.parameters[f"{name}_weights"], self.parameters[f"{name}_bias"][0], inputs.shape[2]
+        zeros = inputs.new_zeros(1, len(inputs), len(weights) // 4)
+        parameters = (weights[:, :dim].contiguous(), weights[:, dim:].contiguous(), bias, torch.zeros_like(bias))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # on a GPU the weights are copied for each batch
+            return torch.lstm(inputs, start or (zeros, zeros), parameters, True, 1, 0.0, True, False, True)
+
+    def linear(self, name: str, rows: Any) -> Any:
+        """A linear layer."""
+        return linear(rows, self.parameters[f"{name}_weights"], self.parameters[f"{name}_bias"][0])
+
+    def loss(self, hidden: Any, words: Ids, noise: Ids) -> Any:
         """The sum of the losses of words (n,), given hidden rows (n, dim) and negative samples (n, k)."""
         name = self.settings.objective
         if name == "full-softmax":
-            return cross_entropy(hidden @ self.output.T, words, reduction="sum")
-        targets = torch.cat([words[:, None], noise], dim=1)
-        scores = torch.einsum("nd,nkd->nk", hidden, embedding(targets, self.output, sparse=True))
+            return cross_entropy(hidden @ self.parameters[self.output_name].T, self.tensor(words), reduction="sum")
+        if name == "adaptive-softmax":
+            return self.adaptive_loss(hidden, words)
+        numbers = np.concatenate([words[:, None], noise], axis=1)
+        targets = self.tensor(numbers)
+        scores = self.sampled_scores(hidden, *self.used_rows(self.output_name, numbers))
         labels, weights = torch.zeros_like(scores), torch.ones_like(scores)
         labels[:, 0] = 1
         if name == "sampled-softmax":
             scores = (scores - self.log_noise[targets]).masked_fill(is_repeated(targets), -torch.inf)
-            return cross_entropy(scores, torch.zeros_like(words), reduction="sum")
+            return cross_entropy(scores, torch.zeros_like(targets[:, 0]), reduction="sum")
         if name == "nce":
-            bias = embedding(targets, self.parameters["bias"], sparse=True)[..., 0]
-            scores = scores + bias - self.log_noise[targets]
+            scores = scores + self.look_up("bias", numbers)[..., 0] - self.log_noise[targets]
         else:
-            weights[:, 1:] = noise != words[:, None]
+            weights[:, 1:] = targets[:, 1:] != targets[:, :1]
         return binary_cross_entropy_with_logits(scores, labels, weights, reduction="sum")
 
-    def step(self, loss: Any, rate: float, frozen: np.ndarray) -> None:
-        """Take one step of Adam with the clipped gradient of a loss; rows of the table "words" may be frozen."""
-        for state in self.states.values():
-            state.values.grad = None
-        loss.backward()
-        if len(frozen) and (gradient := self.states["words"].gradient()) is not None:
-            is_frozen, rows = self.tensor(frozen), self.states["words"].rows()
-            gradient[is_frozen if rows is None else is_frozen[rows]] = 0
-        gradients = [one for state in self.states.values() if (one := state.gradient()) is not None]
-        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(one) for one in gradients]))
-        factor = self.settings.max_gradient_norm / norm.clamp(min=self.settings.max_gradient_norm)
-        for gradient in gradients:
-            gradient.mul_(factor)
-        for state in self.states.values():
-            state.step(rate)
+    def adaptive_loss(self, hidden: Any, words: Ids) -> Any:
+        """The loss of adaptive softmax (Grave et al. 2017), with the tables of the objective of models of windows."""
+        objective: Any = self.objective
+        tails = np.searchsorted(objective.cutoffs, words, side="right") - 1
+        columns = np.where(tails < 0, words, objective.head_size - len(objective.cutoffs) + tails)
+        loss = cross_entropy(hidden @ self.parameters["head"].T, self.tensor(columns), reduction="sum")
+        for tail, (first, _) in enumerate(objective.bounds):
+            own, (projection, rows) = np.flatnonzero(tails == tail), (f"projection{tail + 1}", f"tail{tail + 1}")
+            if len(own):
+                projected = hidden.index_select(0, self.tensor(own)) @ self.parameters[projection].T
+                scores = projected @ self.parameters[rows].T
+                loss = loss + cross_entropy(scores, self.tensor(words[own] - first), reduction="sum")
+        return loss
 
 
 def is_repeated(targets: Any) -> Any:
@@ -223,90 +313,101 @@ def is_repeated(targets: Any) -> Any:
     return torch.zeros_like(repeats).scatter(1, order, repeats)
 
 
-def run_lstm(inputs: Any, weights: Any, bias: Any) -> Any:
-    """The states (n, steps, size) of an LSTM, as in `embeddings.plugins.neural.trained_networks.run_lstm`."""
-    dim, size = inputs.shape[2], len(weights) // 4
-    start = inputs.new_zeros(1, len(inputs), size)
-    parameters = (weights[:, :dim].contiguous(), weights[:, dim:].contiguous(), bias[0], torch.zeros_like(bias[0]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # on a GPU the weights are copied for each batch
-        return torch.lstm(inputs, (start, start), parameters, True, 1, 0.0, True, False, True)[0]
-
-
-def look_up(ids: Any, table: Any, marks: Any, *, device: Any) -> Any:
-    """The rows of ids (n, steps) in a table; ids from the size of the table on are rows of `marks`."""
-    words, inverse = np.unique(ids, return_inverse=True)
-    known = words[words < len(table)]
-    index = np.where(ids < len(table), inverse.reshape(ids.shape), len(known) + ids - len(table))
-    rows = torch.cat([embedding(torch.from_numpy(known).to(device), table, sparse=True), marks])
-    return embedding(torch.from_numpy(index).to(device), rows)
-
-
 class ContextNetwork(Network):
-    """context2vec: the context of a word, read from the left and from the right, predicts the word."""
+    """context2vec: the context of a word, read from the left and from the right, predicts the word.
 
-    @property
-    def output(self) -> Any:
-        """The output vectors of words are the vectors of the model."""
-        return self.parameters["words"]
+    The output vectors of words are the vectors of the model.
+    """
 
-    def hidden(self, ids: Ids, lengths: Ids, rows: Any) -> Any:
+    def hidden(self, block: SentenceBlock, places: Ids, lengths: Ids, rows: Ids) -> Any:
         """The vectors of contexts."""
-        words = len(self.output)
-        ids[ids > words] = words + UNKNOWN
+        words = len(self.parameters["words"])
+        ids = np.minimum(block.words[places].astype(np.int64), words + UNKNOWN)
         forward, backward, known = reading_order(ids, lengths, words + BOUNDARY)
-        left, right = self.read("left", forward), self.read("right", backward)
-        places = self.tensor(known)[..., None].expand_as(right)
-        states = torch.cat([left, torch.gather(right, 1, places)], dim=2).flatten(0, 1)[rows]
+        ends = known + np.arange(len(known))[:, None] * known.shape[1]
+        left = self.read("left", forward).index_select(0, self.tensor(rows))
+        right = self.read("right", backward).index_select(0, self.tensor(ends.ravel()[rows]))
+        states = self.drop(torch.cat([left, right], dim=1))
         return self.linear("context", relu(self.linear("hidden", states)))
 
     def read(self, side: str, ids: Ids) -> Any:
-        """The states of the left or right LSTM after each word."""
-        inputs, marks, weights, bias = (
-            self.parameters[f"{side}_{name}"] for name in ("inputs", "marks", "weights", "bias")
-        )
-        return run_lstm(look_up(ids, inputs, marks, device=self.device), weights, bias)
-
-    def linear(self, name: str, rows: Any) -> Any:
-        """A linear layer."""
-        return linear(rows, self.parameters[f"{name}_weights"], self.parameters[f"{name}_bias"][0])
+        """The states of the left or right LSTM after each word of padded sentences, one after another."""
+        name, marks = f"{side}_inputs", self.parameters[f"{side}_marks"]
+        inputs = self.read_words(ids, len(self.parameters[name]), partial(self.look_up, name), marks)
+        return self.run_lstm(side, inputs)[0].flatten(0, 1)
 
 
-class CharacterNetwork(Network):
-    """C2W: the previous words of a sentence, each composed of characters, predict a word.
+class LanguageNetwork(Network):
+    """C2W and its variants: the words before a word predict it, each looked up or composed of characters.
 
     characters, starts: the character numbers of all words of the corpus; word i has
         `characters[starts[i]:starts[i + 1]]`.
+    size: the words that are read; others are unknown.
     """
 
+    settings: Any  # C2W
     characters: Ids
     starts: Ids
+    size: int
 
-    def hidden(self, ids: Ids, lengths: Ids, rows: Any) -> Any:
-        """The states of the language model before each word."""
-        unknown = len(self.starts) - 1
-        order, _, _ = reading_order(ids, lengths, unknown + BOUNDARY)
-        words, inverse = np.unique(order, return_inverse=True)
-        known = words[words < unknown]
-        index = np.where(order < unknown, inverse.reshape(order.shape), len(known) + order - unknown)
-        parts = [self.parameters["marks"]] if not len(known) else [self.compose(known), self.parameters["marks"]]
-        inputs = embedding(self.tensor(index), torch.cat(parts))
-        states = run_lstm(inputs, self.parameters["sentence_weights"], self.parameters["sentence_bias"])
-        return states.flatten(0, 1)[rows]
+    def batches(self, block: SentenceBlock) -> Iterator[tuple[Ids, Ids]]:
+        """Sentences, or parts of streams in the order of the text, if the state is carried over."""
+        starts = block.starts[: int(block.cursor[LAST]) + 1]
+        words = block.words[: int(starts[-1])].astype(np.int64)
+        words[words >= self.size] = self.size + UNKNOWN
+        self.previous = np.roll(words, 1)
+        self.previous[starts[:-1]] = self.size + BOUNDARY
+        self.carried: Any = None
+        if self.settings.carry_state:
+            return stream_batches(len(words), self.settings.batch_words)
+        return super().batches(block)
+
+    def hidden(self, block: SentenceBlock, places: Ids, lengths: Ids, rows: Ids) -> Any:
+        """The states of the language model before each word, of the block that `batches` has begun."""
+        inputs = self.read_words(self.previous[places], self.size, self.compose, self.parameters["marks"])
+        if self.carried is not None:
+            self.carried = tuple(one[:, : len(places)].detach().contiguous() for one in self.carried)
+        states, *last = self.run_lstm("sentence", inputs, self.carried)
+        if self.settings.carry_state:
+            self.carried = last
+        return self.drop(states.flatten(0, 1).index_select(0, self.tensor(rows)))
 
     def compose(self, words: Ids) -> Any:
         """The vectors of words (n, dim): each word of a batch once, as in section 2.2 of the paper."""
-        lengths = np.diff(self.starts)[words]
-        groups = list(groups_of_similar_length(lengths, GROUP_CHARACTERS))
-        parts = []
+        if self.settings.word_network == "lookup":
+            return self.look_up("words", words)
+        sizes = np.diff(self.starts)[words]
+        characters = self.characters[padded_places(sizes) + self.starts[words][:, None]]
+        encode = self.convolve if self.settings.word_network == "cnn" else self.read_characters
+        return self.linear("projection", encode(characters, sizes))
+
+    def read_characters(self, characters: Ids, lengths: Ids) -> Any:
+        """The last states of both LSTMs that read the characters of padded spellings, (n, 2 size)."""
+        states, table = [], self.parameters["character_inputs"]
+        for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, lengths)), strict=True):
+            weights, bias = (self.parameters[f"{direction}_{name}"] for name in ("weights", "bias"))
+            trie, gates = Trie.of(order, lengths), linear(table, weights[:, : table.shape[1]], bias[0])
+            read = embedding(self.tensor(trie.characters), gates)
+            reached = TrieStates.apply(read, weights[:, table.shape[1] :], trie)
+            states.append(reached.index_select(0, self.tensor(trie.last)))
+        return torch.cat(states, dim=1)
+
+    def convolve(self, characters: Ids, lengths: Ids) -> Any:
+        """The features of padded spellings, as in `embeddings.plugins.neural.trained_networks.convolve`."""
+        table = self.parameters["character_inputs"]
+        marked, sizes = marked_spellings(characters, lengths, len(table))
+        groups, parts = list(groups_of_similar_length(sizes, GROUP_CHARACTERS)), []
         for group in groups:
-            sizes, states = lengths[group], []
-            characters = self.characters[padded_places(sizes) + self.starts[words[group]][:, None]]
-            numbers, last = torch.arange(len(group), device=self.device), self.tensor(sizes - 1)
-            for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, sizes)), strict=True):
-                weights, bias = (self.parameters[f"{direction}_{name}"] for name in ("weights", "bias"))
-                inputs = embedding(self.tensor(order), self.parameters["character_inputs"])
-                states.append(run_lstm(inputs, weights, bias)[numbers, last])
-            parts.append(torch.cat(states, dim=1))  # the last states of both LSTMs that read the characters
-        vectors = linear(torch.cat(parts), self.parameters["projection_weights"], self.parameters["projection_bias"][0])
-        return vectors[self.tensor(np.argsort(np.concatenate(groups)))]
+            longest = int(sizes[group].max())
+            ids = marked[group, : longest + len(WIDTHS) - 1]
+            inputs = embedding(self.tensor(ids), torch.cat([table, table.new_zeros(1, table.shape[1])])).transpose(1, 2)
+            is_outside = self.tensor(np.arange(longest) >= sizes[group, None])[:, None]
+            features = []
+            for width in WIDTHS:
+                weights, bias = (self.parameters[f"filters{width}_{name}"] for name in ("weights", "bias"))
+                scores = conv1d(inputs, weights.unflatten(1, (table.shape[1], width)), bias[0])[:, :, :longest]
+                features.append(scores.masked_fill(is_outside, -torch.inf).amax(dim=2))
+            parts.append(torch.cat(features, dim=1))
+        y = torch.cat(parts).tanh().index_select(0, self.tensor(np.argsort(np.concatenate(groups))))
+        gate = self.linear("gate", y).sigmoid()
+        return gate * relu(self.linear("highway", y)) + (1 - gate) * y

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from commands import expect
-from neural_models import naive_context, naive_lstm, naive_spelling
+from neural_models import naive_context, naive_convolution, naive_lstm, naive_spelling
 
 import embeddings as em
 from embeddings.errors import SettingError
@@ -48,13 +48,10 @@ def copied(arrays):
 
 def hidden_rows(network, block):
     """For each batch: the places of the words in the block, and what the network computes for them."""
-    from embeddings.plugins.neural.trained_networks import batches
-
-    for batch, lengths in batches(block, network.settings.batch_words):
-        rows = np.arange(batch.size)[(np.arange(batch.shape[1]) < lengths[:, None]).ravel()]
-        ids = block.words[batch].astype(np.int64)
+    for batch, lengths in network.batches(block):
+        rows = np.flatnonzero(np.arange(batch.shape[1]) < lengths[:, None])
         with torch.no_grad():
-            yield batch.ravel()[rows], network.hidden(ids, lengths, torch.from_numpy(rows)).numpy()
+            yield batch.ravel()[rows], network.hidden(block, batch, lengths, rows).numpy()
 
 
 def sentence_of(block, place):
@@ -74,16 +71,75 @@ def test_the_context_network_is_that_of_trained_models():
             np.testing.assert_allclose(row, encoder([np.array(ids)])[0][position], rtol=1e-3, atol=1e-5)
 
 
-def test_the_language_model_reads_all_words_by_their_characters():
-    network, tables, block, data = new_network("c2w")
+@pytest.mark.parametrize("word_network", ["bilstm", "cnn"])
+def test_the_language_model_reads_all_words_by_their_characters(word_network):
+    own = {"filters": 2, "character_hidden_size": 150} if word_network == "cnn" else {}
+    network, tables, block, data = new_network("c2w", word_network=word_network, **own)
     words, marks = data.encoded.vocabulary.words, tables["marks"]
+    naive = naive_convolution if word_network == "cnn" else naive_spelling
     spelt = {"code_points": np.array(sorted({ord(c) for word in data.vocabulary.words for c in word})), **tables}
     for places, hidden in hidden_rows(network, block):
         for place, row in list(zip(places, hidden, strict=True))[::7]:
             ids, position = sentence_of(block, place)
-            inputs = [marks[1], *(naive_spelling(spelt, words[one], 40) for one in ids[:position])]
+            inputs = [marks[1], *(naive(spelt, words[one]) for one in ids[:position])]
             expected = naive_lstm(inputs, tables["sentence_weights"], tables["sentence_bias"])
             np.testing.assert_allclose(row, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_a_lookup_network_reads_rows_of_a_table():
+    network, tables, block, data = new_network(
+        "c2w", word_network="lookup", character_dim=50, character_hidden_size=150
+    )
+    marks, size = tables["marks"], len(data.vocabulary)
+    for places, hidden in hidden_rows(network, block):
+        for place, row in list(zip(places, hidden, strict=True))[::7]:
+            ids, position = sentence_of(block, place)
+            inputs = [marks[1], *(tables["vectors"][one] if one < size else marks[0] for one in ids[:position])]
+            expected = naive_lstm(inputs, tables["sentence_weights"], tables["sentence_bias"])
+            np.testing.assert_allclose(row, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_a_carried_state_continues_that_of_the_words_before(monkeypatch):
+    monkeypatch.setattr("embeddings.plugins.neural.trained_networks.TRUNCATION", 4)
+    own = {"word_network": "lookup", "character_dim": 50, "character_hidden_size": 150}
+    network, tables, block, data = new_network("c2w", carry_state=True, shuffle=False, **own)
+    marks, size, starts = tables["marks"], len(data.vocabulary), block.starts[: block.cursor[LAST]].tolist()
+    stream, batches = [], list(hidden_rows(network, block))
+    assert sorted(np.concatenate([places for places, _ in batches]).tolist()) == list(range(int(block.cursor[4])))
+    for places, hidden in batches:
+        place, row = int(places[3]), hidden[3]  # the last word of the first stream in this batch
+        stream += list(range(place - 3, place + 1))
+        words = [None if one in starts else block.words[one - 1] for one in stream]
+        inputs = [marks[1] if one is None else tables["vectors"][one] if one < size else marks[0] for one in words]
+        expected = naive_lstm(inputs, tables["sentence_weights"], tables["sentence_bias"])
+        np.testing.assert_allclose(row, expected, rtol=1e-3, atol=1e-5)
+        if len(stream) == 12:
+            break
+    assert stream == list(range(12))
+
+
+def test_dropout_keeps_the_mean_and_follows_seed_and_step():
+    network, *_ = new_network("c2w", dropout=0.25)
+    network.generator.manual_seed(1)
+    rows = network.drop(torch.ones(200, 100))
+    assert set(rows.unique().tolist()) == {0.0, float(torch.tensor(1.0) / 0.75)}
+    assert float((rows == 0).float().mean()) == pytest.approx(0.25, abs=0.01)
+    runs = [
+        em.train("c2w", TEXTS, threads=1, seed=2, dropout=share, **SMALL | TRAINERS["c2w"]) for share in (0, 0.3, 0.3)
+    ]
+    assert not np.array_equal(runs[0].vectors.matrix, runs[1].vectors.matrix)
+    np.testing.assert_array_equal(runs[1].vectors.matrix, runs[2].vectors.matrix)
+
+
+def test_adaptive_softmax_is_that_of_models_of_windows(monkeypatch):
+    monkeypatch.setattr("embeddings.objectives.adaptive_softmax.best_cutoffs", lambda counts, dim: (2, 4))
+    network, tables, _, data = new_network("c2w", objective="adaptive-softmax")
+    rng = np.random.default_rng(6)
+    hidden, words = rng.normal(size=(30, 5)), rng.integers(0, len(data.vocabulary), 30)
+    total = network.loss(torch.from_numpy(hidden).float(), words, np.zeros((30, 0), np.int64)).item()
+    saved = {name: table.astype(np.float64) for name, table in tables.items()}
+    expected = network.objective.losses(hidden, saved, np.arange(30), words).sum()
+    assert total == pytest.approx(expected, rel=1e-4)
 
 
 def naive_loss(objective, hidden, output, bias, weights, word, noise):
@@ -111,7 +167,7 @@ def test_losses_equal_naive_ones(objective):
     size, rng = len(data.vocabulary), np.random.default_rng(6)
     hidden, words, noise = rng.normal(size=(40, 5)), rng.integers(0, size, 40), rng.integers(0, size, (40, 4))
     weights = network.objective.noise_weights
-    total = network.loss(torch.from_numpy(hidden).float(), torch.from_numpy(words), torch.from_numpy(noise)).item()
+    total = network.loss(torch.from_numpy(hidden).float(), words, noise).item()
     output, bias = tables["next_words"].astype(np.float64), tables.get("bias")
     rows = zip(hidden, words.tolist(), noise.tolist(), strict=True)
     expected = sum(naive_loss(objective, row, output, bias, weights, word, drawn) for row, word, drawn in rows)
@@ -119,22 +175,33 @@ def test_losses_equal_naive_ones(objective):
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_adam_is_that_of_pytorch(is_sparse):
-    from embeddings.plugins.neural.torch_network import AdamParameter
+@pytest.mark.parametrize("dim", [3, 16])
+def test_adam_is_that_of_pytorch(dim, is_sparse):
+    """Of a table whose rows have padding, and of selected rows, with clipped gradients."""
+    from embeddings.plugins.neural.torch_network import AdamParameter, take_step
 
     rng = np.random.default_rng(0)
-    start = torch.from_numpy(rng.normal(size=(6, 3))).float()
-    ours = AdamParameter(start.clone().requires_grad_(), torch.zeros(6, 3), torch.zeros(6, 3), np.zeros(1, np.float32))
+    start = torch.from_numpy(rng.normal(size=(6, dim))).float()
+    tables = [torch.full((6, 16), 7.0), torch.zeros(6, 16), torch.zeros(6, 16)]
+    tables[0][:, :dim] = start
+    values, first, second = (table[:, :dim] for table in tables)
+    ours = AdamParameter(values.requires_grad_(), first, second, torch.zeros(1)[0])
     theirs = start.clone().requires_grad_()
     optimizer = (torch.optim.SparseAdam if is_sparse else torch.optim.Adam)([theirs], lr=0.1)
     for _ in range(5):
-        rows, goal = torch.from_numpy(rng.integers(0, 5, 4)), torch.from_numpy(rng.normal(size=(4, 3))).float()
-        for parameter in (ours.values, theirs):
-            parameter.grad = None
-            ((torch.nn.functional.embedding(rows, parameter, sparse=is_sparse) - goal) ** 2).sum().backward()
-        ours.step(0.1)
+        rows, goal = np.unique(rng.integers(0, 5, 4)), torch.from_numpy(rng.normal(size=(6, dim))).float()
+        rows = torch.from_numpy(rows)
+        used = ours.select(rows) if is_sparse else ours.values[rows]
+        ((used - goal[rows]) ** 2).sum().backward()
+        theirs.grad = None
+        ((torch.nn.functional.embedding(rows, theirs, sparse=is_sparse) - goal[rows]) ** 2).sum().backward()
+        theirs.grad = theirs.grad.coalesce() if is_sparse else theirs.grad
+        gradient = theirs.grad.values() if is_sparse else theirs.grad
+        gradient *= min(1, 2 / float(gradient.norm()))
+        take_step([ours], 0.1, 2.0)
         optimizer.step()
         torch.testing.assert_close(ours.values, theirs)
+    assert (tables[0][:, dim:] == 7).all()
 
 
 def test_the_threads_of_pytorch_are_given_back():
