@@ -31,7 +31,15 @@ from embeddings.eval.tasks import (
     word_similarity,
     word_translation,
 )
-from embeddings.eval.tasks.evaluation_kind import METHODS, POOLING, Evaluable, EvaluationSettings, Subject, TestSets
+from embeddings.eval.tasks.evaluation_kind import (
+    GIVEN,
+    METHODS,
+    POOLING,
+    Evaluable,
+    EvaluationSettings,
+    Subject,
+    TestSets,
+)
 from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores, predict_labels
 from embeddings.eval.test_sets import ALL, Half, check_half, select_texts
 from embeddings.indexes.index import check_spec
@@ -73,6 +81,7 @@ class Suite:
         method: str | Sequence[str] = ("3cosadd",), window: int = tagging.WINDOW, text_column: str = "text",
         label_column: str = "label", use_trained_vectors: bool = False, name_column: str | None = None,
         left_column: str | None = None, right_column: str | None = None, rating_column: str | None = None,
+        candidates: str | Sequence[str] = (),
         ranking: str | Sequence[str] = (), stemming: str | None = None, index: str | None = None, target: Any = None,
         encoding_errors: str = "strict", half: Half = ALL, **pooling: Any,
     ) -> "Suite":  # fmt: skip
@@ -144,6 +153,7 @@ def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[An
             )
     given["restrict"] = list(dict.fromkeys(None if limit is None else int(limit) for limit in limits))
     given["method"] = check_choices("method", given["method"] or [""], METHODS)
+    given["candidates"] = check_candidates(given["candidates"], given["half"])
     given["ranking"] = check_choices("ranking", given["ranking"], tuple(SCORES))
     check_value("window", given["window"], int, {"ge": 0, "le": tagging.MAX_WINDOW})
     check_value("encoding_errors", given["encoding_errors"], DecodingPolicy, {})
@@ -165,6 +175,18 @@ def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[An
             raise SettingError(f"{S[name]} requires {required}")
     pooling = {name: given.pop(name) for name in POOLING if name in given}
     return EvaluationSettings(**given, pooling=pooling)
+
+
+def check_candidates(values: Any, half: str) -> list[int | str]:
+    """The numbers of candidates of left texts, each once, or `GIVEN`."""
+    chosen = list(dict.fromkeys([values] if isinstance(values, int | str) else values))
+    numbers = [int(value) if isinstance(value, str) and value.isdecimal() else value for value in chosen]
+    for value in numbers:
+        if value != GIVEN and (not isinstance(value, int) or value < 2):
+            raise SettingError(f"{S.candidates} must be given or a whole number of at least 2, got {value!r:.40}")
+    if GIVEN in numbers and half != ALL:
+        raise SettingError(f"{S.half(half)} cannot be combined with {S.candidates(GIVEN)}: it would divide candidates")
+    return numbers
 
 
 def check_choices(name: str, values: str | Sequence[str], choices: Sequence[str]) -> list[str]:
@@ -226,6 +248,9 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
         left_column: the column of the first text of a pair; by default the first of two text columns.
         right_column: the column of the second text of a pair.
         rating_column: the column of the ratings of pairs; by default score, rating or label.
+        candidates: score pairs by recall@1, @2 and @5 of the right text among this many candidates, such as 2 and 10:
+            itself and random others; or "given": among the right texts of successive pairs with the same left text, of
+            which those with a rating above 0 are right; one or several.
         half: use only this half of the items of similarity, analogy, pairs or labels; a hash of each item decides.
             Early stopping and tuning see "dev" only, so "test" is left for reports.
         ranking: rank documents by "vectors", by words ("lexical", BM25), or by both ("fused"); one or several. By

@@ -42,6 +42,7 @@ TEXT_SETTINGS = {
     **dict.fromkeys(("text_column", "label_column"), "NAME"),
     "use_trained_vectors": None,
     **dict.fromkeys(("name_column", "left_column", "right_column", "rating_column"), "NAME"),
+    "candidates": "N|given...",
     "ranking": "RANKING...",
     "stemming": "LANGUAGE",
     "index": "KIND:SETTINGS",

@@ -22,6 +22,7 @@ from embeddings.vectors.vectors import Vectors
 if TYPE_CHECKING:
     from embeddings.text_search.text_index import TextIndex
 
+GIVEN = "given"  # candidates of left texts of pairs
 METHODS = ("3cosadd", "3cosmul", "pairdirection")  # of answering analogies
 POOLING = ("pool", "constant", "frequencies", "remove_components", "fit_on", "dim")  # arguments of `embeddings.embed`
 Evaluable = Union[Vectors, Model, ConcatenatedModels, "TextIndex"]
@@ -43,6 +44,7 @@ class EvaluationSettings:
     left_column: str | None = None
     right_column: str | None = None
     rating_column: str | None = None
+    candidates: Sequence[int | str] = ()
     ranking: Sequence[str] = ()
     stemming: str | None = None
     index: str | None = None

@@ -7,7 +7,7 @@ import pytest
 from text_sets import by_measure, text, write_csv
 
 import embeddings as em
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, SettingError
 
 SIDES = ("left", "right")
 
@@ -46,6 +46,68 @@ def test_rated_pairs_are_left_and_right_texts_of_a_model_with_two_sides(sides, t
     assert results["spearman", None].value == pytest.approx(expected, abs=1e-6)
     assert results["word coverage", None].total == 4 * len(rows)
     assert em.evaluate(model.sides[0], pairs=path)[0].value != results["spearman", None].value
+
+
+def naive_recalls(cosines, is_right, k):
+    """The share of right candidates among the k best; a tie goes to a wrong one."""
+    better = [sum(other > own or (other == own and not right) for other, right in zip(cosines, is_right, strict=True))
+              for own in cosines]  # fmt: skip
+    return np.mean([rank < k for rank, right in zip(better, is_right, strict=True) if right])
+
+
+def test_recall_among_given_candidates(vectors, tmp_path):
+    rng = random.Random(4)
+    rows = [(f"w{n} w{n + 1}", text(rng, n % 3), int(k < 1 + n % 2)) for n in range(30) for k in range(4 + n % 3)]
+    path = write_csv(tmp_path / "answers.csv", ("question", "answer", "label"), rows)
+    results = by_measure(em.evaluate(vectors, pairs=path, candidates="given"))
+    left, right = (em.embed(vectors, [row[side] for row in rows], normalize=True).astype(float) for side in (0, 1))
+    cosines = np.where(right.any(axis=1), (left * right).sum(axis=1), -2)
+    groups = [[k for k, row in enumerate(rows) if row[0] == f"w{n} w{n + 1}"] for n in range(30)]
+    for k in (1, 2, 5):
+        expected = [naive_recalls(cosines[group], [rows[one][2] for one in group], k) for group in groups]
+        result = results[f"recall@{k}", "given candidates"]
+        assert result.value == pytest.approx(np.mean(expected), abs=1e-9)
+        assert result.low < result.value < result.high
+        assert result.total == 30
+    assert "word coverage" in {measure for measure, _ in results}
+
+
+def test_recall_among_random_candidates(vectors, tmp_path):
+    """1 in 2 and 1 in 10; chance for unrelated texts, 1 for pairs of equal texts, never an answer of the same text."""
+    rng = random.Random(5)
+    texts = [" ".join(rng.sample([f"w{n}" for n in range(60)], 4)) for _ in range(400)]
+    noise, same = ([(one, other) for one, other in zip(texts, others, strict=True)] for others in (texts[::-1], texts))
+    paths = [write_csv(tmp_path / name, ("a", "b"), rows) for name, rows in (("noise.csv", noise), ("same.csv", same))]
+    settings = {"pairs": paths, "candidates": ["2", 10]}
+    results = em.evaluate(vectors, **settings)
+    values = {(result.set, result.method, result.measure): result.value for result in results}
+    for method, measure, chance in (("1 in 2", "recall@1", 0.5), ("1 in 10", "recall@1", 0.1),
+                                    ("1 in 10", "recall@2", 0.2), ("1 in 10", "recall@5", 0.5)):  # fmt: skip
+        assert values["noise", method, measure] == pytest.approx(chance, abs=0.08)
+        assert values["same", method, measure] == 1
+    assert ("noise", "1 in 2", "recall@2") not in values
+    assert [one.value for one in em.evaluate(vectors, **settings)] == [one.value for one in results]
+    answers = [("w1 w2", "w1 w2"), ("w1 w2", "w1 w2 w2"), ("w30 w31", "w30 w31"), ("nobody", "w9")]
+    path = write_csv(tmp_path / "several.csv", ("a", "b"), answers * 5)
+    result = em.evaluate(vectors, pairs=path, candidates="2")[0]
+    assert (result.value, result.covered, result.total) == (0.75, 15, 20)
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "fact"),
+    [
+        ([("a", "b"), ("c", "d")], {"candidates": "given"}, "rating"),
+        ([("a", "b", 1), ("c", "d", 0)], {"candidates": "given"}, "right and a wrong"),
+        ([("a", "b"), ("c", "d")], {"candidates": 3}, "3 different"),
+        ([("a", "b"), ("c", "d")], {"candidates": 1}, "at least 2"),
+        ([("a", "b"), ("c", "d")], {"candidates": "ten"}, "'ten'"),
+        ([("a", "b", 1), ("a", "d", 0)], {"candidates": "given", "half": "dev"}, "half"),
+    ],
+)
+def test_candidates_that_do_not_fit_are_refused(vectors, tmp_path, rows, settings, fact):
+    path = write_csv(tmp_path / "p.csv", ("left", "right", "score")[: len(rows[0])], rows)
+    with pytest.raises((CorpusError, SettingError), match=fact):
+        em.evaluate(vectors, pairs=path, **settings)
 
 
 def test_predicted_ratings_are_scored(tmp_path):
