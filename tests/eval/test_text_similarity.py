@@ -70,6 +70,9 @@ def test_recall_among_given_candidates(vectors, tmp_path):
         assert result.low < result.value < result.high
         assert result.total == 30
     assert "word coverage" in {measure for measure, _ in results}
+    unknown = [("nobody", "w1", 1), ("nobody", "knows", 0), ("w1", "w1", 1), ("w1", "w30", 0)]
+    path = write_csv(tmp_path / "unknown.csv", ("question", "answer", "label"), unknown)
+    assert em.evaluate(vectors, pairs=path, candidates="given")[0].value == 0.5
 
 
 def test_recall_among_random_candidates(vectors, tmp_path):
