@@ -98,7 +98,9 @@ def test_table_of_reproduced_figures_is_that_of_the_declared_ones():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["fasttext-hashes", "fasttext-file", "lsh-832-bits", "lsh-256-bits", "lee-corpus"])
+@pytest.mark.parametrize(
+    "name", ["fasttext-hashes", "fasttext-file", "lsh-832-bits", "lsh-256-bits", "lee-corpus", "sembei-counts"]
+)
 def test_short_runs_give_the_reproduced_figures(name):
     if name in ("fasttext-file", "lee-corpus"):
         import_gensim()

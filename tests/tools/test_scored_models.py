@@ -2,12 +2,14 @@
 
 import sys
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from commands import TEXT
 from studies.grid import append_rows, read_rows
+from studies.scored_models import MARKS, SCRIPTS, WRONG, with_noise
 from study import main
 
 import embeddings as em
@@ -91,6 +93,7 @@ def test_each_rule_is_trained_and_scored(tmp_path):
     assert [line[5].endswith("3 of 3 |") for line in lines] == [True, True, False]
 
 
+OTHER = str.maketrans("東学はか", "东學ハカ")
 SETTINGS = ["--dim", "4", "--epochs", "1", "--negatives", "2", "--subsample", "0"]
 
 
@@ -121,30 +124,48 @@ def arguments(japanese, tmp_path):
     pairs += [("東学", "京阪", 5)]  # of known characters, that never stand side by side
     path = tmp_path / "pairs.txt"
     path.write_text("".join(f"{a}\t{b}\t{rating}\n" for a, b, rating in pairs), encoding="utf-8")
+    names = tmp_path / "names.tsv"
+    names.write_text("".join(f"{name}\tplace\n" for name in ("東京", "京都", "大阪")) + "大学\tschool\n東学\tschool\n")
     out = str(tmp_path / "out" / "results")
-    return ["unsegmented", "--text", str(japanese), "--similarity", str(path), *SETTINGS, "--out", out]
+    sets = ["--similarity", str(path), "--categories", str(names), "--noise", "as it is", "--seeds", "1", "2"]
+    return ["unsegmented", "--language", "Japanese", "--text", str(japanese), *sets, *SETTINGS, "--out", out]
 
 
 @pytest.mark.slow
-def test_every_model_has_a_row(arguments, tmp_path, segmenter):
+def test_models_are_scored_on_common_words(arguments, tmp_path, segmenter):
     main(arguments)
     rows = read_rows(tmp_path / "out" / "results.tsv")
-    assert [(row["model"], row["covered"]) for row in rows if row["measure"] == "pairs"] == [
-        ("sembei", "4"),
-        ("sembei, compositional", "5"),
-        ("skip-gram of characters, means", "5"),
-        ("skip-gram of words by jieba", "4"),
+    assert [(row["model"], row["covered"], row["common"]) for row in rows if row["measure"] == "pairs"] == [
+        ("sembei", "4", "4"),
+        ("sembei, compositional", "5", "4"),
+        ("skip-gram of characters, means", "5", "4"),
+        ("skip-gram of words", "4", "4"),
     ]
-    assert rows[-2]["measure"] == "vectors"
-    assert rows[-2]["value"] == "4"
+    assert [row["difference"] != "" for row in rows if row["measure"] == "names"] == [True, True, True, False]
     lines = (tmp_path / "out" / "results.md").read_text(encoding="utf-8").splitlines()
-    assert sum(line.startswith("| s") for line in lines) == 4
+    assert sum(line.startswith("| as it is") for line in lines) == 4
+    assert "| 4 of 5 | " in lines[-1]
 
 
-def test_a_missing_segmenter_is_reported_before_training(arguments, tmp_path, monkeypatch, capsys):
+@pytest.mark.skipif(find_spec("opencc") is None, reason="requires opencc")
+def test_noise():
+    text = "東京は、大学。 か\n" * 400
+    assert with_noise(text, []) == text
+    assert with_noise(text, [MARKS]) == "東京は大学か\n" * 400
+    swapped = with_noise(text, [SCRIPTS])
+    assert set(swapped) - set(text) == set("東京は、大学。 か\n".translate(OTHER)) - set(text)
+    assert 120 < swapped.count("東") < 280
+    wrong = with_noise(text, [WRONG])
+    assert wrong.count("\n") == 400
+    assert 0.05 < sum(a != b for a, b in zip(text, wrong, strict=True)) / len(text) < 0.11
+    assert set(wrong) <= set(text)
+    assert wrong == with_noise(text, [WRONG])
+
+
+def test_a_missing_library_is_reported_before_training(arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("studies.grid.find_spec", lambda name: None)
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 1
-    assert "pip install jieba" in capsys.readouterr().err
+    assert "pip install opencc" in capsys.readouterr().err
     assert not (tmp_path / "out" / "results.tsv").exists()

@@ -27,7 +27,7 @@ RECORDED = {  # the tables of each study, apart from the one of its name
             "text-pairs",
         )
     },
-    **{name: [] for name in ("text-pairs", "threads", "tokenizers", "unseen-words", "reproduction")},
+    **{name: [] for name in ("text-pairs", "threads", "tokenizers", "unseen-words", "reproduction", "unsegmented")},
 }
 
 

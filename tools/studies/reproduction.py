@@ -2,6 +2,7 @@
 
 import csv
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,9 +12,12 @@ from typing import Any
 import numpy as np
 
 import embeddings as em
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.corpora.reading.sources import BUILT_IN
 from embeddings.errors import SettingError
 from embeddings.indexes.lsh import LSH
 from embeddings.models.subwords import ngram_hashes
+from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
 from embeddings.support.cosine import normalize
 from studies.grid import Grid, Rows, markdown
 
@@ -39,7 +43,8 @@ FIGURES = read_figures()
 class Reproduction(Grid):
     """Compares published figures with figures measured here, as declared in `reproduction.toml`.
 
-    A figure comes from a file of `eval/results` (`file`, `where`, `column`), or from a function of this module (`run`).
+    A figure comes from a file of `eval/results` (`file`, `where`, `column`; `seeds` if a row has the mean of several),
+    or from a function of this module (`run`).
     A published figure is a number, a range, or that of the original program in the same file (`program`). Remove a row
     of the file of results to measure the figure again; figures of files are always read again.
     """
@@ -69,7 +74,7 @@ class Reproduction(Grid):
                     value, seeds = float(measured[name]["value"]), measured[name]["seeds"]
                 else:
                     values = read_values(figure, figure["where"])
-                    value, seeds = fmean(values), str(len(values))
+                    value, seeds = fmean(values), str(figure.get("seeds", len(values)))
                 if "program" in figure:
                     published = fmean(read_values(figure, figure["where"] | figure["program"]))
                 limits = " to ".join(map(shown, published if isinstance(published, list) else [published]))
@@ -156,6 +161,21 @@ def lsh_rank(bits: int, rerank: int = 0, rows: int = 10_000, dim: int = 128, que
     return float((1 + (cosines > found).sum(axis=1)).mean()), 1
 
 
+def sembei_counts(characters: int = 1_000_000) -> tuple[float, int]:
+    """How many n-grams of the start of the sample are counted as naively, less n-grams that are only counted here."""
+    with open_decompressed(BUILT_IN["sample"]) as file:
+        lines = file.read().decode()[:characters].lower().splitlines(keepends=True)
+    with em.Corpus(lines, tokenizer="codepoints").encode() as encoded:
+        vocabulary = frequent_ngrams(encoded, max_n=4, min_count=5).vocabulary
+    parts = (part for line in lines for part in line.split())
+    naive = Counter(
+        part[at : at + n] for part in parts for at in range(len(part)) for n in range(1, min(4, len(part) - at) + 1)
+    )
+    expected = {ngram: count for ngram, count in naive.items() if count >= 5}
+    found = dict(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True))
+    return len(found.items() & expected.items()) - len(found.keys() - expected.keys()), 1
+
+
 RUNS: dict[str, Callable[..., tuple[float, int]]] = {
-    one.__name__: one for one in (lee_corpus, fasttext_hashes, fasttext_file, lsh_rank)
+    one.__name__: one for one in (lee_corpus, fasttext_hashes, fasttext_file, lsh_rank, sembei_counts)
 }

@@ -1,7 +1,9 @@
 """Models of different settings, and of words found by different rules, scored on the same test sets."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from statistics import fmean
 from time import process_time
@@ -10,8 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 import embeddings as em
-from embeddings.eval.evaluation import Suite
+from embeddings.eval.evaluation import Suite, compare_scores
+from embeddings.eval.statistics.results import Key
+from embeddings.eval.tasks.linear_classifier import MAJORITY
 from embeddings.indexes.index import parse_spec
+from embeddings.support.imports import import_library
 from studies.grid import Grid, Rows, collect, markdown, mean_and_spread, pivot, scores
 
 MIN_COUNT = 5
@@ -137,82 +142,170 @@ class Tokenization(Grid):
         return markdown(heads, ([*cells, "; ".join(scores)] for cells, scores in lines.items()))
 
 
-SECONDS, VECTORS = "CPU s", "vectors"
 NGRAMS = {"per_length": "10000,100000"}  # 10,000 of one character
-MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {  # the trainer, the tokenizer and own settings of each
+COMPOSITIONAL = {**NGRAMS, "compositional": True, "learning_rate": 0.025}
+SKIPGRAM = {"subsample": 0.01, "epochs": 20}  # the best of 0.0001 to 0.01 and of 5 to 40 for words of segmenters
+CHARACTERS, SEGMENTED = "skip-gram of characters, means", "skip-gram of words"
+MODELS: dict[str, tuple[str, str | None, dict[str, Any]]] = {  # trainer, tokenizer, own settings; None: the segmenter
     "sembei": ("sembei", "codepoints", NGRAMS),
-    "sembei, compositional": ("sembei", "codepoints", {**NGRAMS, "compositional": True, "learning_rate": 0.025}),
-    "skip-gram of characters, means": ("skipgram", "characters", {}),
-    "skip-gram of words by jieba": ("skipgram", "jieba", {}),
+    "sembei, compositional": ("sembei", "codepoints", COMPOSITIONAL),
+    CHARACTERS: ("skipgram", "characters", SKIPGRAM),
+    SEGMENTED: ("skipgram", None, SKIPGRAM),
 }
-MEASURES = {"spearman": "", "micro-f1": " micro-F1", "macro-f1": " macro-F1"}
+MARKS, SCRIPTS, WRONG = "no spaces, no punctuation", "mixed scripts", "10 % wrong characters"
+NOISES = {"as it is": (), MARKS: (MARKS,), SCRIPTS: (SCRIPTS,), WRONG: (WRONG,), "all three": (MARKS, SCRIPTS, WRONG)}
+MEASURES = ("spearman", "accuracy")
+SECONDS = "CPU s"
 
 
 class Unsegmented(Grid):
-    """Compares models of text without spaces: n-grams of raw text, characters, and words that jieba finds."""
+    """Compares n-grams, characters and words of a segmenter as units of text without spaces, on noisy copies of it too.
+
+    --categories and --similarity are scored on the words that have vectors in all models.
+    """
 
     results = "unspaced/results"
-    keys = ("model",)
-    values = ("measure", "value", "low", "high", "covered", "total")
-    packages = requires = ("jieba",)
+    keys = ("language", "noise")
+    values = ("model", "measure", "value", "difference", "low", "high", "p", "covered", "common", "total")
+    packages = ("jieba", "fugashi", "unidic-lite", "opencc")
+    requires = ("opencc",)
     defaults: ClassVar = {
-        "text": str, "similarity": [], "categories": [], "dim": 100, "epochs": 5, "negatives": 5, "seed": 1,
-        "threads": 1, "subsample": 1e-4, "model": [*MODELS],
+        "language": str, "segmenter": "jieba", "text": str, "similarity": [], "categories": [], "noise": [*NOISES],
+        "dim": 100, "epochs": 5, "negatives": 5, "seeds": [1, 2, 3], "threads": 1, "subsample": 1e-4,
     }  # fmt: skip
     about = (
-        "{name}, {characters:,} characters; dim {dim}, epochs {epochs}, negatives {negatives}, seed {seed}, "
-        "threads {threads}, subsample {subsample}."
+        "Dim {dim}, negatives {negatives}, seeds {seeds}, threads {threads}; n-grams: epochs {epochs}, subsample "
+        "{subsample}; skip-gram: epochs 20, subsample 0.01."
     )
-    notes = """
-- CPU seconds are of all threads: reading and counting, segmentation if any, training.
-- Similarity is Spearman's correlation, F1 that of a linear classifier of names, with 95 % intervals, then the number of
-  pairs or names that have vectors, which differs between rows. Compositional n-grams have vectors of any string, means
-  of characters those of any string of known characters.
-"""
 
     def prepare(self) -> None:
-        """Read the test sets."""
-        text = Path(self.options.text)
-        self.facts = {"name": text.name, "characters": len(text.read_text(encoding="utf-8"))}
+        """Read the text and the test sets."""
+        self.text = Path(self.options.text).read_text(encoding="utf-8")
         self.suite = Suite.read(similarity=self.options.similarity, categories=self.options.categories)
+        sets = self.suite.sets
+        self.items = {one.name: one.pairs for one in sets["similarity"]}
+        self.items |= {one.name: [(word,) for word in one.words] for one in sets["categories"]}
 
-    def measure(self, model: str) -> Iterator[Sequence[Any]]:
-        """Train on the text, which is encoded anew, so that its time is measured, and score the vectors."""
-        names = ("dim", "epochs", "negatives", "seed", "threads", "subsample")
+    def measure(self, language: str, noise: str) -> Iterator[Sequence[Any]]:
+        """Train every model on the noisy text, and score all of them on the words that have vectors in each."""
+        lines = with_noise(self.text, NOISES[noise]).splitlines(keepends=True)
+        runs = {}
+        for model in MODELS:
+            start = process_time()
+            runs[model] = [self.train(model, lines, seed) for seed in self.options.seeds]
+            seconds = (process_time() - start) / len(self.options.seeds)
+            yield model, SECONDS, round(seconds, 1), *[""] * 7
+        known = {model: set(vectors[0].words) for model, vectors in runs.items()}
+        common = {
+            name: [all(words.issuperset(map(str.lower, item)) for words in known.values()) for item in items]
+            for name, items in self.items.items()
+        }
+        suite = replace(self.suite, sets={**self.suite.sets, **self.restricted(common)})
+        scores = [
+            [one for one in suite.iter_scores(vectors, model) if is_score(one.key)] for model, vectors in runs.items()
+        ]
+        tests = {(one.first, one.set): one for one in compare_scores(scores) if one.second == SEGMENTED}
+        for one in (each.result() for scored in scores for each in scored):
+            test = tests.get((one.vectors, one.set))
+            cells = ["", "", "", ""] if test is None else [test.difference, test.low, test.high, test.p_holm]
+            items = self.items[one.set]
+            covered = sum(known[one.vectors].issuperset(map(str.lower, item)) for item in items)
+            yield one.vectors, one.set, one.value, *cells, covered, sum(common[one.set]), len(items)
+
+    def train(self, model: str, lines: Sequence[str], seed: int) -> em.Vectors:
+        """The vectors of the words of the test sets that a model has."""
+        names = ("dim", "epochs", "negatives", "threads", "subsample")
         settings = {name: getattr(self.options, name) for name in names}
-        start = process_time()
-        lines = Path(self.options.text).read_text(encoding="utf-8").splitlines(keepends=True)
         trainer, tokenizer, own = MODELS[model]
-        vectors = em.train(trainer, em.Corpus(lines, tokenizer=tokenizer), **settings, **own).vectors
-        seconds = process_time() - start
-        if model.endswith("means"):
-            vectors = character_means(vectors, self.suite)
-        yield SECONDS, round(seconds, 1), "", "", "", ""
-        yield VECTORS, len(vectors), "", "", "", ""
-        compose = replace(self.suite.settings, compose=vectors.compose is not None)  # for every word, if they can
-        for one in (each.result() for each in replace(self.suite, settings=compose).score(vectors, model)):
-            if one.measure in MEASURES and one.section is None and not one.is_detail:
-                yield one.set + MEASURES[one.measure], one.value, one.low, one.high, one.covered, one.total
+        corpus = em.Corpus(list(lines), tokenizer=tokenizer or self.options.segmenter)
+        vectors = em.train(trainer, corpus, seed=seed, **{**settings, **own}).vectors
+        words = dict.fromkeys(word.lower() for items in self.items.values() for item in items for word in item)
+        if model == CHARACTERS:
+            rows = {word: vectors[list(word)].mean(axis=0) for word in words if all(part in vectors for part in word)}
+        elif vectors.compose is not None:
+            rows = {word: row for word, row in zip(words, vectors.compose_words([*words]), strict=True) if row.any()}
+        else:
+            rows = {word: vectors[word] for word in words if word in vectors}
+        return em.Vectors([*rows], np.array([*rows.values()], np.float32).reshape(-1, vectors.dim))
+
+    def restricted(self, selected: dict[str, list[bool]]) -> dict[str, list[Any]]:
+        """The test sets with the selected items only."""
+        pairs = [
+            replace(one, **{name: [*compress(getattr(one, name), selected[one.name])] for name in ("pairs", "ratings")})
+            for one in self.suite.sets["similarity"]
+        ]
+        categories = [
+            replace(
+                one, **{name: [*compress(getattr(one, name), selected[one.name])] for name in ("words", "categories")}
+            )
+            for one in self.suite.sets["categories"]
+        ]
+        return {"similarity": pairs, "categories": categories}
 
     def table(self, rows: Rows) -> str:
-        """A row for each model."""
-        names = list(dict.fromkeys(row["measure"] for row in rows if row["measure"] not in (SECONDS, VECTORS)))
-        lines = []
-        for model in dict.fromkeys(row["model"] for row in rows):
-            cells = {row["measure"]: row for row in rows if row["model"] == model}
-            seconds, vectors = (float(cells[name]["value"]) for name in (SECONDS, VECTORS))
-            scored = (format_score(cells[name]) if cells[name]["value"] else "-" for name in names)
-            lines.append([model, f"{seconds:.1f}", f"{vectors:,.0f}", *scored])
-        return markdown(["model", SECONDS, VECTORS, *names], lines)
+        """A line for each text and model, with a cell of coverage and score for each set."""
+        texts = dict.fromkeys((row["language"], row["noise"]) for row in rows)
+        tables = []
+        for language in dict.fromkeys(language for language, _ in texts):
+            own = [row for row in rows if row["language"] == language]
+            sets = list(dict.fromkeys(row["measure"] for row in own if row["measure"] != SECONDS))
+            cells = {(row["noise"], row["model"], row["measure"]): row for row in own}
+            lines = []
+            for noise, model in dict.fromkeys((row["noise"], row["model"]) for row in own):
+                line = [noise, model, cells[noise, model, SECONDS]["value"]]
+                for name in sets:
+                    line += comparison_cells(cells[noise, model, name])
+                lines.append(line)
+            heads = [head for name in sets for head in (f"{name}, covered", f"{name}, score of common items")]
+            tables.append(markdown([f"{language} text", "model", SECONDS, *heads], lines, 2))
+        return "\n".join(tables)
 
 
-def character_means(vectors: em.Vectors, suite: Suite) -> em.Vectors:
-    """Vectors of all words of the test sets whose characters are known, as the means of those of their characters."""
-    words = [word for pairs in suite.sets["similarity"] for pair in pairs.pairs for word in pair]
-    words += [word for test in suite.sets["categories"] for word in test.words]
-    known = [word for word in dict.fromkeys(map(str.lower, words)) if word and all(part in vectors for part in word)]
-    means = [vectors[list(word)].mean(axis=0) for word in known]
-    return em.Vectors(known, np.array(means, np.float32).reshape(-1, vectors.dim))
+def comparison_cells(row: dict[str, str]) -> list[str]:
+    """The coverage, and the score with its difference to the segmenter, bold if the corrected p is below .05."""
+    covered = f"{int(row['covered']):,} of {int(row['total']):,}"
+    score = f"{float(row['value']):.3f}" if row["value"] else "-"
+    if not row["difference"]:
+        return [covered, f"{score} ({int(row['common']):,} items)"]
+    mark = "**" * (row["p"] != "" and float(row["p"]) < 0.05)
+    interval = f" [{float(row['low']):+.3f}, {float(row['high']):+.3f}]" if row["low"] else ""
+    return [covered, f"{score}, {mark}{float(row['difference']):+.3f}{mark}{interval}"]
+
+
+def is_score(one: Key) -> bool:
+    """Whether scores are of a whole set, and not of a baseline."""
+    return one.section is None and one.measure in MEASURES and one.method != MAJORITY
+
+
+def with_noise(text: str, kinds: Collection[str], seed: int = 1) -> str:
+    """A text without spaces and punctuation, with characters of the other script, with wrong ones, or all of these.
+
+    Half of the characters that have a counterpart, traditional or simplified, hiragana or katakana, become that; a
+    tenth is replaced by characters from elsewhere in the text. Ends of lines stay.
+    """
+    rng = np.random.default_rng(seed)
+    if MARKS in kinds:
+        text = re.sub(r"[^\w\n]|_", "", text)
+    points = np.frombuffer(text.encode("utf-32-le"), np.uint32).copy()
+    if SCRIPTS in kinds:
+        points = np.where(rng.random(len(points)) < 0.5, counterparts()[points], points)
+    if WRONG in kinds:
+        places = np.flatnonzero(points != ord("\n"))
+        chosen = places[rng.random(len(places)) < 0.1]
+        points[chosen] = points[rng.choice(places, len(chosen))]
+    return points.tobytes().decode("utf-32-le")
+
+
+def counterparts() -> np.ndarray:
+    """The character of the other script for each code point; itself if there is none."""
+    table, OpenCC = np.arange(0x110000, dtype=np.uint32), import_library("opencc").OpenCC
+    for converter in map(OpenCC, ("s2t", "t2s")):
+        for point in range(0x4E00, 0xA000):
+            other = converter.convert(chr(point))
+            table[point] = ord(other) if len(other) == 1 and other != chr(point) else table[point]
+    hiragana = np.arange(0x3041, 0x3097)
+    table[hiragana], table[hiragana + 0x60] = hiragana + 0x60, hiragana
+    return table
 
 
 def format_score(row: dict[str, str]) -> str:
