@@ -38,7 +38,12 @@ STOPPING = {  # parameters of `EarlyStopping` and their options
     "patience": "--stop-patience N",
     "decay_on_plateau": "N",
 }
-REPLICAS = {"count": "--replicas N", "merge_every": "WORDS", "rule": "--merge-rule"}  # of `Replicas`
+REPLICAS = {  # parameters of `Replicas` and their options
+    "count": "--replicas N",
+    "merge_every": "WORDS",
+    "rule": "--merge-rule",
+    "precision": "--merge-precision",
+}
 CLUSTER = {"address": "--cluster", **dict.fromkeys(("workers", "threads_per_worker", "worker_timeout"))}  # of `Cluster`
 DEPENDENT = {  # options that a trainer has only if it supports this
     "init": ("init", "init_mode", "init_duplicates", "freeze", "allow_pickle"),
@@ -182,7 +187,7 @@ def run_options_for(
     replicas, of_cluster = take_arguments(options, REPLICAS), take_arguments(options, CLUSTER)
     copies = replicas.pop("count", 0)
     if replicas and not copies and "address" not in of_cluster:
-        raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
+        raise click.UsageError("--merge-every, --merge-rule and --merge-precision require --replicas or --cluster")
     cluster: ClusterBase | None = None
     if "address" in of_cluster:
         from embeddings.cluster.cluster_training import Cluster

@@ -37,6 +37,7 @@ from embeddings.training.progress import Report
 from embeddings.training.replicas import (
     FIRST_INTERVAL,
     MAX_REPLICAS,
+    MergePrecision,
     MergeRule,
     MergeSchedule,
     Replicas,
@@ -341,7 +342,7 @@ class Cluster(ClusterBase):
         threads_per_worker: threads of each worker. Unless the run has `Replicas`, each worker is one replica, and its
             threads update the same tables without locks; otherwise the replicas are divided among the workers, each is
             one thread, and the result depends on the number of replicas only.
-        merge_every, rule: as in `Replicas`; used if the run has no `Replicas`.
+        merge_every, rule, precision: as in `Replicas`; used if the run has no `Replicas`.
         worker_timeout: seconds. When half of the workers have finished an interval, others have this time until they
             are replaced; a replacement repeats the interval, so the result is the same.
 
@@ -355,13 +356,14 @@ class Cluster(ClusterBase):
     merge_every: int | None = None
     rule: MergeRule = "coherence"
     worker_timeout: float = 300.0  # seconds
+    precision: MergePrecision = "float32"
 
     def __post_init__(self) -> None:
         check_value("cluster", self.address, str, {})
         check_value("workers", self.workers, int | None, {"ge": 1, "le": MAX_REPLICAS})
         check_value("threads_per_worker", self.threads_per_worker, int, {"ge": 1, "le": 1024})
         check_value("worker_timeout", self.worker_timeout, float, {"gt": 0, "le": 1e6})
-        Replicas(1, self.merge_every, self.rule)
+        Replicas(1, self.merge_every, self.rule, self.precision)
         if self.local_workers is None and self.address != AUTO and "://" not in self.address:
             raise SettingError(f"{S.cluster} must be auto, local:N or ray://HOST:PORT, got {self.address!r:.80}")
 
@@ -393,7 +395,7 @@ class Cluster(ClusterBase):
             ClusterError: there are fewer replicas than workers.
         """
         if replicas is None:
-            return Replicas(workers, self.merge_every, self.rule), self.threads_per_worker
+            return Replicas(workers, self.merge_every, self.rule, self.precision), self.threads_per_worker
         if replicas.count < workers:
             raise ClusterError(
                 f"{S.replicas} must be at least the number of workers, {workers}, got {replicas.count}; use fewer "

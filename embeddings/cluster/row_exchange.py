@@ -24,12 +24,13 @@ from embeddings.compilation.checked_build import register_rows
 from embeddings.kernels.merge_rows import (
     RULES,
     SentRows,
+    add_rounded_rows,
     find_changed_rows,
     merge_sent_rows,
     merge_sent_rows_in_place,
     set_rows,
 )
-from embeddings.kernels.separate_arrays import separate_zeros
+from embeddings.kernels.separate_arrays import read_only, separate_zeros
 from embeddings.models.table import Arrays, Table
 
 ALIGNMENT = 128  # bytes: two cache lines
@@ -79,7 +80,7 @@ class SharedMemory:
             self.start = np.frombuffer(self.mapped, np.uint8).ctypes.data
             self.name = f"/proc/{os.getpid()}/fd/{file}:{token.hex()}"
 
-    def empty(self, shape: tuple[int, ...], dtype: type) -> np.ndarray:
+    def empty(self, shape: tuple[int, ...], dtype: type | np.dtype) -> np.ndarray:
         """An array of arbitrary values, in shared memory if possible."""
         array: np.ndarray = np.empty(0 if self.name else shape, dtype)
         if self.name:
@@ -121,7 +122,7 @@ def aligned(size: int) -> int:
 
 
 class Rows(NamedTuple):
-    """Row numbers of a table, ascending, and the values of the rows (rows, width)."""
+    """Row numbers of a table, ascending, and the values of the rows (rows, width) or their rounded changes, int16."""
 
     numbers: np.ndarray
     values: np.ndarray
@@ -160,11 +161,13 @@ class RowBuffer:
     `empty` allocates an array of a shape and type.
     """
 
-    def __init__(self, parts: int, rows: int, width: int, empty: Callable[..., np.ndarray] = np.empty) -> None:
+    def __init__(
+        self, parts: int, rows: int, width: int, dtype: np.dtype, empty: Callable[..., np.ndarray] = np.empty
+    ) -> None:
         room = -(-rows // parts)
         self.counts = separate_zeros(parts, np.int64)
         self.numbers = empty((parts, room), np.int64)
-        self.values = empty((parts, room, width), np.float32)
+        self.values = empty((parts, room, width), dtype)
 
     def rows(self, part: int) -> Rows:
         """The rows of a part."""
@@ -185,11 +188,13 @@ class RowExchange:
         self.task, self.number, self.declared, self.base, self.copies = task, number, declared, base, copies
         self.own_part = number if task.parts > 1 else -1
         self.hosted = task.replicas_of(number)
-        threads = task.threads_per_worker
+        threads, self.rounds = task.threads_per_worker, task.replicas.rounds_changes
+        self.dtype = dtype = np.dtype(np.int16 if self.rounds else np.float32)
+        widths = {name: table.shape[1] + self.rounds for name, table in base.items()}  # with the exponent of the unit
         self.segments = [Segment(name, *bound) for name, table in base.items() for bound in bounds(len(table), threads)]
         is_shared = task.workers == 2 and task.parts == 1
         sizes = [(last - first) * row for name, first, last in self.segments if is_shared
-                 for row in (8, base[name].shape[1] * 4)]  # fmt: skip
+                 for row in (8, widths[name] * dtype.itemsize)]  # fmt: skip
         self.memory = SharedMemory(sizes * len(self.hosted) * GENERATIONS)  # of the arrays of all buffers
         self.other_memory = PeerMemory("")
         self.is_mapped = False  # this worker's memory, by the other one
@@ -197,7 +202,7 @@ class RowExchange:
         # rows of the last merge are read while rows of the next merge are written
         self.generations = [
             {
-                (replica, one): RowBuffer(task.parts, one.last - one.first, base[one.name].shape[1], empty)
+                (replica, one): RowBuffer(task.parts, one.last - one.first, widths[one.name], dtype, empty)
                 for replica in self.hosted
                 for one in self.segments
             }
@@ -205,8 +210,8 @@ class RowExchange:
         ]
         self.buffers = self.generations[0]
         self.merged: dict[Segment, RowBuffer] = {}  # this worker's part of the last merge
-        if task.parts > 1:
-            self.merged = {one: RowBuffer(1, self.part_size(one), base[one.name].shape[1]) for one in self.segments}
+        if task.parts > 1 or self.rounds:
+            self.merged = {one: RowBuffer(1, self.part_size(one), widths[one.name], dtype) for one in self.segments}
         for copy in copies.values():
             register_rows(copy.reshape(-1, copy.shape[2]), copy)
 
@@ -214,7 +219,7 @@ class RowExchange:
         """Compile the kernels that find and merge rows, while there are no changes."""
         self.changes()
         others = [replica for replica in range(self.task.replicas.count) if replica not in self.hosted]
-        nothing: list[Changes] = [{(replica, one): Rows(np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+        nothing: list[Changes] = [{(replica, one): Rows(np.zeros(0, np.int64), np.zeros((0, 0), self.dtype))
                     for replica in others for one in self.segments}]  # fmt: skip
         if self.task.parts == 1:
             self.merge_all([SentChanges(nothing[0], "", "", False)])
@@ -236,9 +241,10 @@ class RowExchange:
         def find(key: tuple[int, Segment]) -> None:
             replica, segment = key
             buffer, copy = self.buffers[key], self.copies[segment.name][replica - self.hosted.start]
+            nothing = np.zeros((self.task.parts, 0, 0), np.float32 if self.rounds else np.int16)
             find_changed_rows(
                 self.base[segment.name], copy, segment.first, segment.last, self.own_part, buffer.counts,
-                buffer.numbers, buffer.values,
+                buffer.numbers, *((nothing, buffer.values) if self.rounds else (buffer.values, nothing)),
             )  # fmt: skip
 
         self.in_threads(find, self.buffers)
@@ -280,8 +286,11 @@ class RowExchange:
 
         def merge(segment: Segment) -> None:
             buffer = self.merged[segment]
+            merged, rounded = buffer.values[0], np.zeros((0, 0), np.int16)
+            if self.rounds:
+                merged, rounded = np.empty((1, merged.shape[1] - 1), np.float32), merged
             arguments = self.merge_arguments(segment, changes)
-            buffer.counts[0] = merge_sent_rows(*arguments, buffer.numbers[0], buffer.values[0])
+            buffer.counts[0] = merge_sent_rows(*arguments, buffer.numbers[0], merged, rounded)
 
         self.in_threads(merge, self.segments)
         return self.merged_rows()
@@ -293,6 +302,9 @@ class RowExchange:
     def merge_all(self, sent: Iterable[SentChanges]) -> None:
         """Merge all rows in place, given the changes of other workers."""
         changes = [self.receive(one) for one in sent]
+        if self.rounds:
+            self.set_merged([self.merge_part(changes)])
+            return
 
         def merge(segment: Segment) -> None:
             merge_sent_rows_in_place(*self.merge_arguments(segment, changes))
@@ -308,7 +320,7 @@ class RowExchange:
         width = base.shape[1]
         numbers: list[np.ndarray] = []
         starts, values = np.zeros(count + 1, np.int64), np.zeros(count, np.int64)
-        is_table = np.zeros(count, np.bool_)
+        is_table, rounded = np.zeros(count, np.bool_), [np.zeros((0, width + 1), np.int16)]
         for replica in range(count):
             if replica in self.hosted:
                 rows = self.buffers[replica, segment].rows(max(self.own_part, 0))
@@ -318,10 +330,14 @@ class RowExchange:
                 rows = sent[replica, segment]
                 register_rows(rows.values, rows.values)
                 values[replica] = rows.values.ctypes.data - starts[replica] * width * rows.values.itemsize
+                if self.rounds:
+                    values[replica] = sum(map(len, rounded)) - starts[replica]
+                    rounded.append(rows.values.reshape(len(rows.numbers), width + 1))
             numbers.append(rows.numbers)
             starts[replica + 1] = starts[replica] + len(rows.numbers)
         rule = RULES.index(self.declared[segment.name].on_merge or self.task.replicas.rule)
-        rows_of_all = SentRows(np.concatenate(numbers), starts[:-1].copy(), starts[1:].copy(), values, is_table)
+        bounds, changed = (starts[:-1].copy(), starts[1:].copy()), read_only(np.concatenate(rounded))
+        rows_of_all = SentRows(np.concatenate(numbers), *bounds, values, is_table, changed)
         return base, copies, rows_of_all, rule, separate_zeros((count, width))
 
     def set_merged(self, parts: Iterable[MergedRows]) -> None:
@@ -329,9 +345,12 @@ class RowExchange:
 
         def set_segment(item: tuple[Segment, Rows]) -> None:
             segment, rows = item
-            numbers, values = (array.view() for array in rows)
-            numbers.flags.writeable = values.flags.writeable = False  # like arrays of the object store
-            for table in (self.base[segment.name], *self.copies[segment.name]):
+            base, copies = self.base[segment.name], self.copies[segment.name]
+            numbers, values = map(read_only, rows)  # like arrays of the object store
+            if self.rounds:
+                add_rounded_rows(base, copies, numbers, values)
+                return
+            for table in (base, *copies):
                 set_rows(table, numbers, values, 0, len(numbers))
 
         self.in_threads(set_segment, [item for part in parts for item in part.items()])

@@ -34,6 +34,21 @@ def test_workers_and_threads_do_not_change_the_result(ray, one_machine, monkeypa
     assert statistics["replaced_workers"] == []
 
 
+@pytest.mark.parametrize("direct", [2, 0])
+def test_rounded_changes_give_the_same_bytes_when_a_worker_is_lost(ray, monkeypatch, direct):
+    monkeypatch.setattr(cluster_training, "MAX_DIRECT_WORKERS", direct)
+    rounded, text = em.training.Replicas(3, merge_every=4000, precision="int16"), corpus("skipgram")
+    one = learn("skipgram", text, {"epochs": 3}, replicas=rounded)
+    kill_before(monkeypatch, "learn", {2: [1], 5: [0]})
+    other = learn("skipgram", text, {"epochs": 3}, replicas=rounded, cluster=em.training.Cluster("auto", workers=2))
+    assert other.record["cluster"]["replaced_workers"] == [1, 0]
+    assert table_bytes(one) == table_bytes(other)
+    exact = learn("skipgram", text, {"epochs": 3}, replicas=em.training.Replicas(3, merge_every=4000))
+    matrix, expected = one.vectors.matrix, exact.vectors.matrix
+    assert (matrix != expected).any()
+    assert np.abs(matrix - expected).max() < 0.02 * np.abs(expected).max()
+
+
 @pytest.mark.parametrize(
     ("trainer", "settings"),
     [("cbow", {"shuffle": True, "average_last": 0.5}), ("fasttext", {"buckets": 500}), ("paragraph-dbow", {}),

@@ -1,5 +1,7 @@
 """Replicas learn the same with any number of threads, in every model, wherever a run halts."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from interrupted_runs import corpus, interrupted_after, interrupted_at_check, learn, table_bytes
@@ -18,7 +20,7 @@ def test_the_number_of_threads_does_not_matter():
     assert table_bytes(whole[0]) == table_bytes(whole[1]) == table_bytes(whole[2])
     assert whole[0].record["loss_by_epoch"] == whole[2].record["loss_by_epoch"]
     assert whole[0].record["words"] == whole[0].record["total_words"]
-    assert whole[0].record["replicas"] == {"count": 3, "merge_every": 4000, "rule": THREE.rule}
+    assert whole[0].record["replicas"] == asdict(THREE)
     other = learn("skipgram", text, {"epochs": 3}, replicas=Replicas(2, merge_every=4000))
     assert table_bytes(other) != table_bytes(whole[0])
 
@@ -118,7 +120,7 @@ def test_more_replicas_are_merged_more_often():
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [((0,), "replicas"), ((1025,), "replicas"), ((2.5,), "replicas"), ((True,), "replicas"), ((2, 0), "merge_every"),
-     ((2, 1.5), "merge_every"), ((2, 10, "median"), "merge_rule")],
+     ((2, 1.5), "merge_every"), ((2, 10, "median"), "merge_rule"), ((2, 10, "sum", "int8"), "merge_precision")],
 )  # fmt: skip
 def test_bad_values_are_refused(arguments, name):
     with pytest.raises(SettingError, match=name):
