@@ -22,6 +22,7 @@ from embeddings.errors import EmbeddingsError, SettingError
 STUDIES = {  # the class of each study
     "classifiers": "classifier_study:Classifiers",
     "cluster": "cluster_study:Cluster",
+    "cluster-plan": "cluster_study:ClusterPlan",
     "composition": "page_tables:Composition",
     "composition-curve": "page_tables:CompositionCurve",
     "distillation": "distillation_study:Distillation",

@@ -44,7 +44,7 @@ class ExchangeStatistics:
     """Statistics of merging and waiting in a run; the counts of a replaced worker continue."""
 
     def __init__(self, workers: int) -> None:
-        self.words, self.seconds = np.zeros(workers), np.zeros(workers)  # of learning, by worker
+        self.words, self.seconds, self.cpu_seconds = np.zeros((3, workers))  # of learning; of all work; by worker
         self.total = self.merging = self.waiting = 0.0  # seconds of the run
         self.sent_bytes = self.merges = self.peak_memory = self.base_memory = self.store_memory = 0
         self.replaced: list[int] = []  # workers, in order
@@ -60,6 +60,7 @@ class ExchangeStatistics:
         for number, report in reports.items():
             self.sent_bytes += report.sent
             self.seconds[number] += report.seconds
+            self.cpu_seconds[number] += report.cpu_seconds
             self.peak_memory = max(self.peak_memory, report.memory)
             self.base_memory = max(self.base_memory, report.base_memory)
             self.store_memory = max(self.store_memory, report.store_memory)
@@ -91,6 +92,7 @@ class ExchangeStatistics:
         """The statistics as JSON values."""
         return {
             "words_per_second_by_worker": [round(speed) for speed in self.speeds],
+            "cpu_seconds_by_worker": self.cpu_seconds.round(2).tolist(),
             "merge_share": round(self.shares[0], 4),
             "waiting_share": round(self.shares[1], 4),
             "merge_seconds": round(self.merging, 4),

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Event
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -65,6 +65,7 @@ class ReplicaReport:
         base_memory: its memory without tables at the start of learning: Python, libraries, kernels and text.
         store_memory: its current shared memory, which is Ray's object store.
         sent: bytes of changed rows that other workers get.
+        cpu_seconds: CPU seconds of the process since its last report.
     """
 
     progress: dict[int, ShareProgress]
@@ -73,6 +74,7 @@ class ReplicaReport:
     base_memory: int
     store_memory: int
     sent: int = 0
+    cpu_seconds: float = 0.0
 
 
 class MergedTables(NamedTuple):
@@ -176,7 +178,7 @@ class WorkerProcess:
         if task.workers > 1:
             self.exchange.compile()
         copies = sum(table.nbytes for table in (*self.base.values(), *self.tables.copies.values()))
-        self.base_memory = max(0, memory_of("VmRSS") - copies)
+        self.base_memory, self.reported = max(0, memory_of("VmRSS") - copies), process_time()
         return self.progress()
 
     def load(self, version: int, tables: MergedTables, progress: Mapping[int, ShareProgress]) -> None:
@@ -230,7 +232,8 @@ class WorkerProcess:
         seconds = perf_counter() - started
         report = ReplicaReport(self.progress(), seconds, peak_memory(), self.base_memory, memory_of("RssShmem"))
         _, *changes = self.changes()
-        return replace(report, sent=self.exchange.bytes_sent()), *changes
+        before, self.reported = self.reported, process_time()
+        return replace(report, sent=self.exchange.bytes_sent(), cpu_seconds=self.reported - before), *changes
 
     def progress(self) -> dict[int, ShareProgress]:
         """The progress of all shares, with positions in the whole corpus; the arrays are copies."""

@@ -41,8 +41,9 @@ MANTISSA_BITS, EXPONENT_BIAS, ABSOLUTE = 23, 127, 0x7FFFFFFF  # of float32 numbe
 
 @entry_point
 def merge_rows(
-    merged: np.ndarray, replicas: np.ndarray, first: int, last: int, rule: int, changes: np.ndarray, rounded: np.ndarray
-) -> int:
+    merged: np.ndarray, replicas: np.ndarray, first: int, last: int, rule: int, changes: np.ndarray,
+    changed: np.ndarray, rounded: np.ndarray,
+) -> int:  # fmt: skip
     """Merge rows first to last of a table, and set the rows of all replicas to the merged ones.
 
     Rows that no replica changed are only read. Returns the number of changed rows, summed over the replicas.
@@ -52,6 +53,7 @@ def merge_rows(
         replicas: float32 (replicas, rows, width).
         rule: index in `RULES`.
         changes: scratch, float32 (replicas + 1, width).
+        changed: scratch, int64 (replicas,).
         rounded: scratch, int16 (width + 1,) if changes are rounded, else (0,).
     """
     count, total, rounds = replicas.shape[0], 0, rounded.shape[0] > 0
@@ -59,16 +61,20 @@ def merge_rows(
         n = 0
         for r in range(count):
             if differs(merged[row], replicas[r, row]):
-                copy_numbers(replicas[r, row], changes[n])
-                if rounds:
-                    round_change(merged[row], changes[n], rounded)
+                changed[n] = r
                 n += 1
         total += n
         if n == 0:
             continue
         if rounds:
             copy_numbers(merged[row], changes[count])
-        merge_values(changes, n, count, rule, merged[row])
+            round_replicas(merged[row], replicas[:, row], changed[:n], rounded)
+        if n == 1 and rule != MEAN:
+            copy_numbers(replicas[changed[0], row], merged[row])
+        else:
+            for i in range(n):
+                subtract(replicas[changed[i], row], merged[row], changes[i])
+            add_changes(changes, n, count, rule, merged[row])
         if rounds:
             round_change(changes[count], merged[row], rounded)
         for r in range(count):
@@ -244,6 +250,13 @@ def round_change(base: np.ndarray, row: np.ndarray, rounded: np.ndarray) -> None
         rounded[k] = np.int16(np.rint(row[k] * factor)) if is_finite else np.int16(0)
     rounded[width] = exponent if is_finite else NOT_FINITE
     add_rounded(base, rounded, row)
+
+
+@inline
+def round_replicas(base: np.ndarray, rows: np.ndarray, changed: np.ndarray, rounded: np.ndarray) -> None:
+    """Round the changes of a row by the replicas with these numbers in place; `rounded` is scratch."""
+    for i in range(changed.shape[0]):
+        round_change(base, rows[changed[i]], rounded)
 
 
 @inline

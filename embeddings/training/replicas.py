@@ -156,9 +156,9 @@ class ReplicaTables:
             is_single = self.replicas.count == 1  # the rows of a single replica are copied
             rule = RULES.index("sum" if is_single else self.declared[name].on_merge or self.replicas.rule)
             count, _, width = self.copies[name].shape
-            changes = separate_zeros((count + 1, width))
+            changes, changed = separate_zeros((count + 1, width)), separate_zeros(count, np.int64)
             rounded = separate_zeros(width + 1 if self.replicas.rounds_changes else 0, np.int16)
-            merge_rows(self.merged[name], self.copies[name], rows.start, rows.stop, rule, changes, rounded)
+            merge_rows(self.merged[name], self.copies[name], rows.start, rows.stop, rule, changes, changed, rounded)
 
         self.in_chunks(merge_chunk)
 

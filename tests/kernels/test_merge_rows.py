@@ -63,7 +63,8 @@ def rounded_change(row, base):
 def merge(merged, replicas, rule, first=0, last=None, rounds=False):
     """Merge rows by the kernel; returns how many were changed."""
     count, _, width = replicas.shape
-    scratch = separate_zeros((count + 1, width)), np.zeros(width + 1 if rounds else 0, np.int16)
+    scratch = separate_zeros((count + 1, width)), separate_zeros(count, np.int64)
+    scratch += (np.zeros(width + 1 if rounds else 0, np.int16),)
     last = len(merged) if last is None else last
     return merge_rows(merged, replicas, first, last, RULES.index(rule), *scratch)
 

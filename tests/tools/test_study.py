@@ -18,6 +18,7 @@ RECORDED = {  # the tables of each study, apart from the one of its name
         for name in (
             "classifiers",
             "cluster",
+            "cluster-plan",
             "distillation",
             "kernels",
             "objectives",
