@@ -26,14 +26,14 @@ MACHINES, INTERVALS = (1, 2, 4, 16), (64_000_000, 256_000_000, 1_000_000_000)
 class Cluster(Grid):
     """Trains skip-gram on --workers local workers (requires ray), each of one thread.
 
-    With --without-times, for a machine that is not idle, times are left out, but for CPU seconds: those of learning and
-    merging of the worker that has most.
+    With --without-times, for a machine that is not idle, times are left out. The rows also have CPU seconds: those of
+    learning and merging of the worker that has most.
     """
 
     results = "cluster/results"
     keys = rows = ("workers",)
     columns: ClassVar = {
-        "CPU seconds": ".1f", "seconds": ".1f", "merging": ".1%", "merges": ".0f", "GB of changed rows": ".2f",
+        "seconds": ".1f", "merging": ".1%", "merges": ".0f", "GB of changed rows": ".2f",
         "GB of memory": ".2f", "without tables": ".2f", "object store": ".2f",
     }  # fmt: skip
     defaults: ClassVar = {
