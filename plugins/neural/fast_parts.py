@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from embeddings.kernels.sampled_scores import score_samples, score_samples_back
+from embeddings.kernels.network_steps import run_cells, run_cells_back, score_samples, score_samples_back
 from embeddings.plugins.neural.trained_networks import Ids
 
 
@@ -53,9 +53,9 @@ class Trie:
         return cls(bounds, *np.divmod(np.concatenate(keys), size), last - 1)
 
     @property
-    def levels(self) -> list[tuple[slice, Any]]:
-        """The nodes of each level, and their parents."""
-        return [(slice(*bounds), torch.from_numpy(self.parents[slice(*bounds)])) for bounds in pairwise(self.bounds)]
+    def levels(self) -> list[tuple[int, int, Any]]:
+        """The first and last node of each level, and the parents of its nodes."""
+        return [(first, last, torch.from_numpy(self.parents[first:last])) for first, last in pairwise(self.bounds)]
 
 
 class TrieStates(torch.autograd.Function):  # type: ignore[misc]
@@ -69,46 +69,30 @@ class TrieStates(torch.autograd.Function):  # type: ignore[misc]
             gates: (nodes, 4 size) the products of inputs and weights, with biases; overwritten by activations.
             weights: (4 size, size), of the states.
         """
-        size, transposed = weights.shape[1], weights.T.contiguous()
-        states, cells = gates.new_zeros(2, 1 + len(gates), size)
+        states, cells = gates.new_zeros(2, 1 + len(gates), weights.shape[1])
+        squashed, transposed = torch.empty_like(states[1:]), weights.T.contiguous()
         gates = gates.detach()  # in place: what computes gates does not need them for its gradient
-        for nodes, parents in trie.levels:
-            parents = parents.to(gates.device)
-            own = gates[nodes].addmm_(states.index_select(0, parents), transposed)
-            own[:, : 2 * size].sigmoid_()
-            own[:, 2 * size : 3 * size].tanh_()
-            own[:, 3 * size :].sigmoid_()
-            i, f, g, o = own.split(size, dim=1)
-            torch.mul(i, g, out=cells[1:][nodes]).addcmul_(f, cells.index_select(0, parents))
-            torch.tanh(cells[1:][nodes], out=states[1:][nodes]).mul_(o)
-        context.save_for_backward(gates, weights, states, cells)
+        own, c, tanh, h = (one.numpy() for one in (gates, cells, squashed, states))
+        for begin, end, parents in trie.levels:
+            gates[begin:end].addmm_(states.index_select(0, parents), transposed)
+            run_cells(own, c, tanh, h, trie.parents, begin, end)
+        context.save_for_backward(gates, weights, states, cells, squashed)
         context.trie = trie
         return states[1:]
 
     @staticmethod
     def backward(context: Any, gradient: Any) -> Any:
         """The gradients of gates and weights."""
-        gates, weights, states, cells = context.saved_tensors
-        before, squashed = torch.from_numpy(context.trie.parents).to(gates.device), cells[1:].tanh()
-        i, f, g, o = gates.split(weights.shape[1], dim=1)
-        changes = gates * (1 - gates)  # by which the gradients of the cells i, f and g, and that of the state o are
-        to_i, to_f, to_g, to_o = changes.split(weights.shape[1], dim=1)
-        to_i.mul_(g)
-        to_f.mul_(cells.index_select(0, before))
-        to_o.mul_(squashed)
-        torch.addcmul(i, i * g, g, value=-1, out=to_g)
-        to_cell = torch.addcmul(o, o * squashed, squashed, value=-1)
+        gates, weights, states, cells, squashed = context.saved_tensors
         to_states, to_cells = torch.zeros_like(states), torch.zeros_like(cells)
         to_states[1:] = gradient
-        for nodes, parents in reversed(context.trie.levels):
-            parents, own = parents.to(gates.device), changes[nodes]
-            state, cell = to_states[1:][nodes], to_cells[1:][nodes]
-            cell.addcmul_(state, to_cell[nodes])
-            own.unflatten(1, (4, -1))[:, :3].mul_(cell[:, None])
-            to_o[nodes].mul_(state)
-            to_states.index_add_(0, parents, own @ weights)
-            to_cells.index_add_(0, parents, cell * f[nodes])
-        return changes, (states.index_select(0, before).T @ changes).T, None
+        own, c, tanh = (one.numpy() for one in (gates, cells, squashed))
+        to_h, to_c = to_states.numpy(), to_cells.numpy()
+        for begin, end, parents in reversed(context.trie.levels):
+            run_cells_back(own, c, tanh, to_h, to_c, context.trie.parents, begin, end)
+            to_states.index_add_(0, parents, gates[begin:end] @ weights)
+        earlier = states.index_select(0, torch.from_numpy(context.trie.parents))
+        return gates, (earlier.T @ gates).T, None
 
 
 class SampledScores(torch.autograd.Function):  # type: ignore[misc]

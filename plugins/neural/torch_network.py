@@ -385,11 +385,15 @@ class LanguageNetwork(Network):
         """The last states of both LSTMs that read the characters of padded spellings, (n, 2 size)."""
         states, table = [], self.parameters["character_inputs"]
         for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, lengths)), strict=True):
-            weights, bias = (self.parameters[f"{direction}_{name}"] for name in ("weights", "bias"))
-            trie, gates = Trie.of(order, lengths), linear(table, weights[:, : table.shape[1]], bias[0])
-            read = embedding(self.tensor(trie.characters), gates)
-            reached = TrieStates.apply(read, weights[:, table.shape[1] :], trie)
-            states.append(reached.index_select(0, self.tensor(trie.last)))
+            if self.device.type == "cpu":
+                weights, bias = (self.parameters[f"{direction}_{name}"] for name in ("weights", "bias"))
+                trie, gates = Trie.of(order, lengths), linear(table, weights[:, : table.shape[1]], bias[0])
+                read, last = embedding(self.tensor(trie.characters), gates), trie.last
+                reached = TrieStates.apply(read, weights[:, table.shape[1] :], trie)
+            else:
+                reached = self.run_lstm(direction, embedding(self.tensor(order), table))[0].flatten(0, 1)
+                last = lengths - 1 + np.arange(len(order)) * order.shape[1]
+            states.append(reached.index_select(0, self.tensor(last)))
         return torch.cat(states, dim=1)
 
     def convolve(self, characters: Ids, lengths: Ids) -> Any:
