@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus as EncodedCorpus
     from embeddings.corpora.phrases import PhraseList as PhraseList
     from embeddings.corpora.phrases import Phrases as Phrases
+    from embeddings.corpora.random_walks import RandomWalks as RandomWalks
     from embeddings.corpora.reading.labelled_texts import LabelFormat as LabelFormat
     from embeddings.corpora.reading.text_pairs import PairColumns as PairColumns
     from embeddings.corpora.reading.text_pairs import PairFormat as PairFormat
@@ -23,6 +24,7 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "corpora.corpus": "Corpus",
         "corpora.encoded_corpus": "EncodedCorpus",
         "corpora.phrases": "PhraseList Phrases",
+        "corpora.random_walks": "RandomWalks",
         "corpora.reading.labelled_texts": "LabelFormat",
         "corpora.reading.text_pairs": "PairColumns PairFormat TextPairs",
         "corpora.reading.text_vectors": "VectorFormat text_vectors",

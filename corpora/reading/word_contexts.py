@@ -6,6 +6,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embeddings.corpora.reading.columns import check_column
 from embeddings.corpora.reading.encodings import Utf8Decoder
@@ -62,6 +63,32 @@ class ContextFormat:
         return [word, context, *([] if weight is None else [weight])]
 
 
+def context_rows(
+    source: Source, contexts: ContextFormat, corpus: "Corpus"
+) -> Iterator[tuple[list[str], list[str], NDArray[np.float64] | None]]:
+    """Words, contexts and, if there are any, weights of a table, a batch at a time; an empty cell is ""."""
+    decoder, done = Utf8Decoder(corpus.encoding_errors, source.name), 0
+    arguments = {"encoding": corpus.encoding, "encoding_errors": corpus.encoding_errors}
+    with open_table(source, header=contexts.header, **arguments) as table:
+        names = contexts.columns(table) if table.columns else []
+        for cells in table.batches(names) if names else ():
+            words, tags = (
+                clean_texts(
+                    [str(cell) if type(cell) is int else cell for cell in part], name, source.name, done, decoder
+                )
+                for part, name in zip(cells, names[:2], strict=False)
+            )
+            numbers = None
+            if len(names) == 3:
+                numbers = parse_ratings(cells[2], names[2], source.name, done, "weight")
+                if (numbers < 0).any():
+                    row, number = done + int(np.argmax(numbers < 0)) + 1, numbers[numbers < 0][0]
+                    where = f"{source.name}, row {row}: the weight in column {names[2]!r}"
+                    raise CorpusError(f"{where} must be at least 0, got {number:g}")
+            yield words, tags, numbers
+            done += len(words)
+
+
 def write_contexts(encoder: "Encoder", contexts: ContextFormat, corpus: "Corpus") -> dict[str, Any]:
     """Encode the words of a corpus, each a document with the tag of its context and, if there are weights, its weight.
 
@@ -73,32 +100,16 @@ def write_contexts(encoder: "Encoder", contexts: ContextFormat, corpus: "Corpus"
 
     def blocks(source: Source) -> Iterator[TextBlock]:
         nonlocal n_rows, n_empty, is_weighted
-        decoder, done = Utf8Decoder(corpus.encoding_errors, source.name), 0
-        arguments = {"encoding": corpus.encoding, "encoding_errors": corpus.encoding_errors}
-        with open_table(source, header=contexts.header, **arguments) as table:
-            names = contexts.columns(table) if table.columns else []
-            for cells in table.batches(names) if names else ():
-                words, tags = (
-                    clean_texts(
-                        [str(cell) if type(cell) is int else cell for cell in part], name, source.name, done, decoder
-                    )
-                    for part, name in zip(cells, names[:2], strict=False)
-                )
-                if is_weighted not in (None, len(names) == 3):
-                    raise CorpusError(f"some pairs have weights and others do not: {source.name}")
-                is_weighted, weights = len(names) == 3, []
-                if is_weighted:
-                    numbers = parse_ratings(cells[2], names[2], source.name, done, "weight")
-                    if (numbers < 0).any():
-                        row, number = done + int(np.argmax(numbers < 0)) + 1, numbers[numbers < 0][0]
-                        where = f"{source.name}, row {row}: the weight in column {names[2]!r}"
-                        raise CorpusError(f"{where} must be at least 0, got {number:g}")
-                    weights = [[f"\t{number!r}"] for number in numbers.tolist()]  # no context begins with a tab
-                is_full = [bool(word and tag) for word, tag in zip(words, tags, strict=True)]
-                done, n_empty, n_rows = done + len(words), n_empty + is_full.count(False), n_rows + len(words)
-                documents = [[tag, *weight] for tag, weight in zip(tags, weights or [[]] * len(tags), strict=True)]
-                rows = [word.encode() for word in compress(words, is_full)]
-                yield TextBlock.of_cells(rows, list(compress(documents, is_full)))
+        for words, tags, numbers in context_rows(source, contexts, corpus):
+            if is_weighted not in (None, numbers is not None):
+                raise CorpusError(f"some pairs have weights and others do not: {source.name}")
+            is_weighted = numbers is not None
+            weights = [[]] * len(tags) if numbers is None else [[f"\t{number!r}"] for number in numbers.tolist()]
+            is_full = [bool(word and tag) for word, tag in zip(words, tags, strict=True)]
+            n_empty, n_rows = n_empty + is_full.count(False), n_rows + len(words)
+            documents = [[tag, *weight] for tag, weight in zip(tags, weights, strict=True)]  # no context begins with \t
+            rows = [word.encode() for word in compress(words, is_full)]
+            yield TextBlock.of_cells(rows, list(compress(documents, is_full)))
 
     for source in corpus.sources:
         encoder.add(blocks(source), source.name)
