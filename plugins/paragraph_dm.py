@@ -205,8 +205,8 @@ class ParagraphDM(DocumentTrainer):
     negative_sharing: Literal["batch", "window"] | None = option(  # type: ignore[assignment]  # wider, but frozen
         None,
         "All contexts in a window share one set of negative samples. batch: 8 windows that have no word in common "
-        "share it too (with concat, half as many with twice the weight); window: each window draws its own.  "
-        "[default: batch for concat with both contexts, else window]",
+        "share it too (with concat, half as many with twice the weight, which is faster but can diverge); window: each "
+        "window draws its own.  [default: window]",
     )
 
     def __post_init__(self) -> None:
@@ -243,9 +243,7 @@ class ParagraphDM(DocumentTrainer):
     @property
     def windows_per_draw(self) -> int:
         """How many windows share one set of negative samples."""
-        is_stable = self.is_concatenated and self.context == "both"  # runs with past contexts have diverged in batches
-        sharing = self.negative_sharing or ("batch" if is_stable else "window")
-        return BATCH_WINDOWS if sharing == "batch" else 1
+        return BATCH_WINDOWS if self.negative_sharing == "batch" else 1
 
     @property
     def batch(self) -> int:
