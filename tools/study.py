@@ -20,6 +20,7 @@ from studies.grid import Study
 from embeddings.errors import EmbeddingsError, SettingError
 
 STUDIES = {  # the class of each study
+    "buckets": "bucket_search:Buckets",
     "classifiers": "classifier_study:Classifiers",
     "cluster": "cluster_study:Cluster",
     "cluster-plan": "cluster_study:ClusterPlan",

@@ -16,6 +16,7 @@ RECORDED = {  # the tables of each study, apart from the one of its name
     **{
         name: []
         for name in (
+            "buckets",
             "classifiers",
             "cluster",
             "cluster-plan",
