@@ -5,8 +5,21 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from studies.neural_study import TABLES, figures, means, ranks_of
+import pytest
+from studies.neural_study import (
+    TABLES,
+    SubstitutionItem,
+    figures,
+    means,
+    precision,
+    ranks_of,
+    read_completions,
+    read_substitution,
+    substitution_scores,
+)
 from study import main
+
+import embeddings as em
 
 UNKNOWN = 4
 RESULTS = Path(__file__).parents[2] / "eval" / "results" / "neural"
@@ -47,3 +60,35 @@ def test_means_are_over_the_known_words_around_a_word():
 
 def test_figures_of_ranks():
     assert figures(np.array([1, 2, 4, 100])) == ["4", "0.440", "0.750", "3"]
+
+
+def test_substitutes_are_scored_by_the_people_who_gave_them():
+    words = ["bright", "clever", "smart", "dull", "x1"]
+    model = SimpleNamespace(vectors=em.Vectors(words, np.eye(5, dtype=np.float32)))
+    item = SubstitutionItem(
+        "bright", "a [] boy", {"clever": 3, "smart": 1, "not dull": 1}, ["dull", "clever", "smart", "rare"]
+    )
+    gap, best, oot = substitution_scores(model, item, np.array([9.0, 1, 2, 3, 8]))
+    assert gap == pytest.approx((1 / 2 + 4 / 3) / (3 + 4 / 2))  # dull, smart, clever
+    assert best == 0
+    assert oot == pytest.approx(4 / 5)
+    assert substitution_scores(model, item, np.array([9.0, 7, 2, 3, 8]))[:2] == [
+        pytest.approx(1.0 - (2 - 4 / 3) / 5),
+        0.6,
+    ]
+    assert substitution_scores(model, SubstitutionItem("x", "[]", {"a b": 1}, []), np.arange(5.0))[0] is None
+
+
+def test_precision_is_the_sum_of_means_at_gains():
+    assert precision([0, 2, 0, 1]) == pytest.approx(2 / 2 + 3 / 4)
+
+
+def test_substitution_and_completion_are_read(tmp_path):
+    (tmp_path / "lst.gold.candidates").write_text("side.n::part;for us;left-hand;team\n")
+    (tmp_path / "lst_test.gold").write_text("side.n 301 :: team 5;\nside.n 302 :: for us 1;part 2;\n")
+    (tmp_path / "lst_test.preprocessed").write_text("side.n\t302\t1\tour side :\nside.n\t9\t0\tside without answers\n")
+    (tmp_path / "sentence-completion.csv").write_text('id,question,a),b),c),d),e)\n1,"I am _____, too.",a,b,c,d,e\n')
+    (tmp_path / "sentence-completion-answers.csv").write_text("id,answer\n1,c\n")
+    [item] = read_substitution(tmp_path)
+    assert item == SubstitutionItem("side", "our [] :", {"for us": 1, "part": 2}, ["part", "team"])
+    assert read_completions(tmp_path) == [("I am [], too.", ["a", "b", "c", "d", "e"], 2)]

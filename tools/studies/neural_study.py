@@ -1,6 +1,9 @@
 """context2vec and C2W beside word models of the same text."""
 
+import csv
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,6 +31,25 @@ PREDICTORS: dict[str, dict[str, Any]] = {  # the settings of models with probabi
     "c2w": MODELS["c2w"],
     "context2vec": {"epochs": 1, "learning_rate": 0.003, "objective": "nce"},
 }
+LANGUAGE_MODELS: tuple[dict[str, Any], ...] = (  # the settings of each, besides those that all have
+    {"word_network": "lookup", "objective": "nce"},
+    {"word_network": "lookup", "objective": "nce", "tie": True},
+    {"word_network": "lookup", "objective": "nce", "tie": True, "dropout": 0.3},
+    {"word_network": "bilstm", "objective": "nce"},
+    {"word_network": "bilstm", "objective": "nce", "dropout": 0.3},
+    {"word_network": "cnn", "objective": "nce"},
+    {"word_network": "lookup", "objective": "adaptive-softmax"},
+    {"word_network": "lookup", "objective": "adaptive-softmax", "dropout": 0.3},
+    {"word_network": "lookup", "objective": "adaptive-softmax", "shuffle": False},
+    {"word_network": "lookup", "objective": "adaptive-softmax", "shuffle": False, "carry_state": True},
+    {"word_network": "bilstm", "objective": "adaptive-softmax"},
+    {"word_network": "cnn", "objective": "adaptive-softmax"},
+)
+NAMED = ("word_network", "objective")  # settings with a column
+OUTPUTS = re.compile(r"(next_words|bias|head|projection\d|tail\d|sentence_weights|sentence_bias)$")  # do not read words
+SUBSTITUTION = {"epochs": 1, "learning_rate": 0.003, "min_count": 20, "max_length": 60}
+SUBSTITUTION_MEASURES = ("GAP of candidates", "best", "oot")
+SAME = {"dim": 100, "epochs": 2, "learning_rate": 0.003}
 READS = {  # what predicts a word
     "c2w": "all words before it in the sentence, by their characters",
     "context2vec": "all other words of the sentence",
@@ -61,16 +83,19 @@ Table = list[list[str]]  # with its header
 
 
 class Neural(Study):
-    """Trains context2vec and C2W beside word models of the same text, and writes six tables to the folder of --out.
+    """Trains context2vec and C2W beside word models of the same text, and writes tables to the folder of --out.
 
     --models is a folder that keeps the models; one that is there already is not trained again. The table "perplexity"
     requires --heldout and the text of `eval/results/objectives/results.tsv` as --corpus: it is a comparison with its
-    models. The table "times" has the seconds of training: measure it on a machine that does nothing else.
+    models. The table "networks" requires --heldout, too, and a --corpus with a sentence a line; "substitution" requires
+    such a --corpus and the folder --substitution, with the data of SemEval 2007, task 10, as Melamud et al. 2015
+    prepared them (lst_test.preprocessed, lst_test.gold, lst.gold.candidates) and sentence-completion.csv with its
+    answers. The table "times" has the seconds of training: measure it on a machine that does nothing else.
     """
 
     results = "neural/tables"
     defaults: ClassVar = {
-        "models": str, "corpus": "sample", "heldout": None,
+        "models": str, "corpus": "sample", "heldout": None, "substitution": None,
         "table": ["substitutes", "spellings", "hidden-words", "tagging", "times"],
     }  # fmt: skip
 
@@ -96,6 +121,14 @@ class Neural(Study):
                 em.train(name, self.options.corpus, threads=1, seed=1, **settings).save(path)
             self.loaded[path] = em.load_model(path)
         return self.loaded[path]
+
+    def variant(self, name: str, settings: dict[str, Any], **others: Any) -> em.Model:
+        """A model with some settings, which name its folder, trained if the folder does not exist."""
+        path = Path(self.options.models) / "-".join([name, *map(str, settings.values())])
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            em.train(name, self.options.corpus, threads=1, seed=1, **settings, **others).save(path)
+        return em.load_model(path)
 
 
 def substitutes(study: Neural) -> Table:
@@ -217,5 +250,115 @@ def perplexity(study: Neural) -> Table:
     return table
 
 
-FUNCTIONS = (perplexity, substitutes, spellings, hidden_words, tagging, times)
+def networks(study: Neural) -> Table:
+    """The perplexity of the held-out text by language models whose words are read in different ways."""
+    table = [["words", "objective", "other settings", "parameters that read words", "all parameters", "perplexity"]]
+    for settings in LANGUAGE_MODELS:
+        model = study.variant("c2w", settings, **SAME)
+        sizes = {name: table.size for name, table in model.tables.items() if name != "code_points"}
+        if settings["word_network"] == "lookup":
+            sizes["words"] = model.vectors.matrix.size
+        reading = sum(size for name, size in sizes.items() if not OUTPUTS.match(name))
+        value = em.evaluate(model, perplexity=study.options.heldout)[1].value
+        others = ", ".join(f"`{key}={value}`" for key, value in settings.items() if key not in NAMED) or "none"
+        counts = f"{reading:,}", f"{sum(sizes.values()):,}"
+        table.append([f"`{settings['word_network']}`", f"`{settings['objective']}`", others, *counts, f"{value:.0f}"])
+    return table
+
+
+def substitution(study: Neural) -> Table:
+    """Lexical substitution of SemEval 2007 and sentence completion, by contexts and by the frequency of candidates."""
+    folder = Path(study.options.substitution)
+    model = study.variant("context2vec", SUBSTITUTION)
+    items, completions = read_substitution(folder), read_completions(folder)
+    vectors, unknown = normalize_rows(model.vectors.matrix), np.zeros(model.vectors.dim)
+    contexts = normalize_rows(model.context_vectors([item.text for item in items]))
+    targets = [model.vectors.find(item.target) for item in items]
+    rows = np.array([unknown if row is None else vectors[row] for row in targets])
+    questions = normalize_rows(model.context_vectors([text for text, _, _ in completions]))
+    counts = np.tile(np.asarray(model.vocabulary.counts, float), (len(items), 1))
+    ranked = {"context": contexts @ vectors.T, "context and target": (contexts + rows) @ vectors.T, "frequency": counts}
+    table = [["ranks words by", "measure", "items", "percent"]]
+    for name, scores in ranked.items():
+        scored = [substitution_scores(model, item, own) for item, own in zip(items, scores, strict=True)]
+        for measure, values in zip(SUBSTITUTION_MEASURES, zip(*scored, strict=True), strict=True):
+            known = [value for value in values if value is not None]
+            table.append([name, f"substitution: {measure}", f"{len(known):,}", f"{100 * np.mean(known):.1f}"])
+    for name, scores in {"context": questions @ vectors.T, "frequency": counts[: len(questions)]}.items():
+        chosen = [
+            np.argmax(candidate_scores(model, words, own)) == answer
+            for (_, words, answer), own in zip(completions, scores, strict=True)
+        ]
+        table.append([name, "sentence completion: accuracy", f"{len(chosen):,}", f"{100 * np.mean(chosen):.1f}"])
+    return table
+
+
+@dataclass(frozen=True)
+class SubstitutionItem:
+    """A sentence with a gap for a target word, the number of people who gave each substitute, and candidates."""
+
+    target: str
+    text: str
+    gold: dict[str, int]
+    candidates: list[str]
+
+
+def read_substitution(folder: Path) -> list[SubstitutionItem]:
+    """The test sentences of SemEval 2007, task 10, and all single words that people gave for a target as candidates."""
+    candidates, gold = {}, {}
+    for line in (folder / "lst.gold.candidates").read_text("utf-8").splitlines():
+        target, _, words = line.partition("::")
+        candidates[target] = [word for word in words.split(";") if word and not {" ", "-"} & set(word)]
+    for line in (folder / "lst_test.gold").read_text("utf-8").splitlines():
+        key, _, answers = line.partition(" :: ")
+        pairs = (answer.rsplit(" ", 1) for answer in answers.split(";") if answer.strip())
+        gold[key] = {word.strip(): int(count) for word, count in pairs}
+    items = []
+    for line in filter(None, (folder / "lst_test.preprocessed").read_text("latin-1").split("\n")):
+        target, number, place, text = line.split("\t")
+        words = text.split()
+        words[int(place)] = "[]"
+        if own := gold.get(f"{target} {number}"):
+            items.append(SubstitutionItem(target.split(".")[0], " ".join(words), own, candidates[target]))
+    return items
+
+
+def read_completions(folder: Path) -> list[tuple[str, list[str], int]]:
+    """The texts with a gap, five candidates and the number of the answer of the sentence completion challenge."""
+    with (folder / "sentence-completion.csv").open(encoding="utf-8") as file:
+        questions = list(csv.reader(file))[1:]
+    with (folder / "sentence-completion-answers.csv").open(encoding="utf-8") as file:
+        answers = dict(list(csv.reader(file))[1:])
+    return [(text.replace("_____", "[]"), words, "abcde".index(answers[key])) for key, text, *words in questions]
+
+
+def candidate_scores(model: em.Model, words: list[str], scores: np.ndarray) -> np.ndarray:
+    """The scores of words, given those of the vocabulary; unknown words have the lowest."""
+    rows = [model.vectors.find(word.lower()) for word in words]
+    return np.array([-np.inf if row is None else scores[row] for row in rows])
+
+
+def substitution_scores(model: em.Model, item: SubstitutionItem, scores: np.ndarray) -> list[float | None]:
+    """GAP of the candidates, and `best` and `oot` of words of the vocabulary; None without a single word as substitute.
+
+    GAP is that of Kishida (2005) as Thater et al. (2010) use it. `best` is the share of the people who gave the first
+    word, `oot` of those who gave one of the first ten, as McCarthy and Navigli (2007) define them, exact forms only.
+    """
+    order = np.argsort(-candidate_scores(model, item.candidates, scores), kind="stable")
+    gains = [item.gold.get(item.candidates[number], 0) for number in order]
+    ideal = sorted((item.gold[word] for word in item.candidates if word in item.gold), reverse=True)
+    gap = precision(gains) / precision(ideal) if ideal else None
+    ranked = (model.vectors.words[row] for row in np.argsort(-scores)[:50])
+    guesses = [word for word in ranked if word != item.target and word.isalpha()][:10]
+    total = sum(item.gold.values())
+    return [gap, item.gold.get(guesses[0], 0) / total, sum(item.gold.get(word, 0) for word in guesses) / total]
+
+
+def precision(gains: Sequence[int]) -> float:
+    """The sum of the mean gains up to each place with a gain."""
+    means = np.cumsum(gains) / np.arange(1, len(gains) + 1)
+    return float(means[np.array(gains) > 0].sum())
+
+
+FUNCTIONS = (perplexity, networks, substitution, substitutes, spellings, hidden_words, tagging, times)
 TABLES = {function.__name__.replace("_", "-"): function for function in FUNCTIONS}
