@@ -293,7 +293,7 @@ def test_settings_that_exclude_each_other():
     assert em.ParagraphDM(combine="concat").shrinks_window is False
     assert em.ParagraphDM(combine="concat", shrink_window=True).shrinks_window is True
     assert em.ParagraphDM().shrinks_window is True
-    for options, noise in ({}, 3), ({"negatives": 1}, 1), ({"negative_sharing": "window"}, 5), ({"combine": "mean"}, 5):
+    for options, noise in ({}, 5), ({"negatives": 1}, 1), ({"negative_sharing": "batch"}, 3), ({"combine": "mean"}, 5):
         trainer = em.ParagraphDM(**{"combine": "concat", **options})
         objective = trainer.new_objective(em.corpora.Vocabulary(["a"], np.array([1])))
         assert trainer.document_noise(objective) == noise
