@@ -162,7 +162,9 @@ def test_a_lost_worker_reads_its_piece_again(ray, files, monkeypatch):
     monkeypatch.undo()
     kill_before(monkeypatch, "learn", {0: [0, 1], 1: [1], 3: [0]})
     other = learn("skipgram", em.Corpus(files), {}, replicas=replicas, cluster=cluster)
-    assert other.record["cluster"]["replaced_workers"] == [0, 1, 1, 0]
+    first, second, *others = other.record["cluster"]["replaced_workers"]
+    assert sorted([first, second]) == [0, 1]  # they end at once
+    assert others == [1, 0]
     assert table_bytes(one) == table_bytes(other)
 
 
