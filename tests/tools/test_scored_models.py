@@ -132,7 +132,8 @@ def arguments(japanese, tmp_path):
 
 
 @pytest.mark.slow
-def test_models_are_scored_on_common_words(arguments, tmp_path, segmenter):
+def test_models_are_scored_on_common_words(arguments, tmp_path, segmenter, monkeypatch):
+    monkeypatch.setattr("studies.grid.find_spec", lambda name: True)  # without noise, opencc is not used
     main(arguments)
     rows = read_rows(tmp_path / "out" / "results.tsv")
     assert [(row["model"], row["covered"], row["common"]) for row in rows if row["measure"] == "pairs"] == [
