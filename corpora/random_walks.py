@@ -9,14 +9,15 @@ import numpy as np
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.word_contexts import ContextFormat, context_rows
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 from embeddings.kernels.random_numbers import random_bits, thread_keys
+from embeddings.settings.setting_fields import check_value
 
 WALKS_AT_ONCE = 4096
 
 
 class Graph(NamedTuple):
-    """Edges by tail: those of node v lead to the sorted nodes `heads[starts[v] : starts[v + 1]]`."""
+    """A graph as sparse rows: edges lead from node v to the sorted nodes `heads[starts[v] : starts[v + 1]]`."""
 
     starts: np.ndarray
     heads: np.ndarray
@@ -46,9 +47,9 @@ class RandomWalks:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for name, low, high in (("walks", 1, 2**31), ("length", 2, 2**20), ("p", 1e-6, 1e6), ("q", 1e-6, 1e6)):
-            if not low <= getattr(self, name) <= high:
-                raise SettingError(f"{name} must be between {low:,} and {high:,}, got {getattr(self, name)!r}")
+        limits = {"walks": (1, 2**31), "length": (2, 2**20), "p": (1e-6, 1e6), "q": (1e-6, 1e6), "seed": (0, 2**63 - 1)}
+        for name, (low, high) in limits.items():
+            check_value(name, getattr(self, name), type(low), {"ge": low, "le": high})
 
     def read_graph(self) -> tuple[list[str], Graph]:
         """The names of the nodes and the edges. Raises CorpusError if there are none."""

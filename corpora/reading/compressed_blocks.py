@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 from zlib import crc32
 
-Read = Callable[[int], bytes]
+Read = Callable[[int], bytes]  # returns up to the given number of bytes, b"" only at the end
 
 MAX_BLOCK = 1 << 26  # bytes, compressed or not: `xz` makes blocks of 24 MiB, of bzip2's at most 900 kB are compressed
 MAX_MEMORY = 1 << 27  # bytes of a decoder

@@ -5,13 +5,13 @@ import io
 import lzma
 import stat
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Self
 
-from embeddings.corpora.reading.compressed_blocks import BLOCKS, decompress_blocks
+from embeddings.corpora.reading.compressed_blocks import BLOCKS, Read, decompress_blocks
 from embeddings.corpora.reading.sources import File, Source, read_error
 from embeddings.errors import CorpusError, FormatError, RemoteError, marked
 from embeddings.support.arrow import pa
@@ -19,8 +19,6 @@ from embeddings.support.local_paths import local_path
 
 HEAD = 8192  # bytes, by default
 MAX_READ = 1 << 20  # bytes requested at once, whatever size the header of a file claims
-
-Read = Callable[[int], bytes]  # returns up to the given number of bytes, b"" only at the end
 
 
 class PeekableStream:

@@ -239,7 +239,7 @@ class Model(InteropMixin):
         return self._sides if self.has_sides else (self, self)
 
     def warn_of_sides(self) -> None:
-        """Log which vectors those of a model with two sides are."""
+        """Log that a model with two sides gives the vectors of left texts."""
         if self.has_sides:
             log.warning("these are vectors of left texts; right texts have others: use the table %r", RIGHT)
 

@@ -225,7 +225,7 @@ class Network(ABC):
         return embedding(self.tensor(places), table)
 
     def used_rows(self, name: str, ids: Ids) -> tuple[Any, Ids]:
-        """Some rows of a table, with those of ids, and the place of each id among them; all rows if it is tied."""
+        """The rows of a table for `ids`, and the place of each id among them; of a tied table all rows."""
         if getattr(self.settings, "tie", False):
             return self.parameters[name].contiguous(), ids
         used, places = distinct(ids, len(self.parameters[name]))

@@ -94,7 +94,10 @@ def test_a_graph_without_edges_is_refused(tmp_path):
             list(RandomWalks(edges))
 
 
-@pytest.mark.parametrize("settings", [{"p": 0}, {"q": float("nan")}, {"walks": 0}, {"length": 1}])
+WRONG = [{"p": 0}, {"q": float("nan")}, {"walks": 0}, {"length": 1}, {"p": "a"}, {"length": 5.5}, {"seed": -1}]
+
+
+@pytest.mark.parametrize("settings", WRONG)
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(SettingError, match=next(iter(settings))):
         RandomWalks(EDGES, **settings)

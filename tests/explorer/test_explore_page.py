@@ -80,7 +80,7 @@ def page(tab, server):
 
 
 def violations(page):
-    """What axe-core finds wrong: rules with the elements."""
+    """The rules of axe-core that the page breaks, with the elements."""
     from axe_core_python.sync_playwright import Axe
 
     found = Axe().run(page)["violations"]

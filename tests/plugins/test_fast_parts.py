@@ -1,4 +1,4 @@
-"""Parts of networks that are faster than those of PyTorch, against PyTorch."""
+"""Our cells and scores give the numbers and gradients of PyTorch's own operations."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Hash tables of random hyperplanes with multi-probe beside the scan of all signatures."""
+"""Hash tables of random hyperplanes with multi-probe, compared with the scan of all signatures."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
