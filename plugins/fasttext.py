@@ -9,10 +9,9 @@ import numpy as np
 from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.row_operations import address, copy_row, hadamard_add
-from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
 from embeddings.kernels.subword_rows import (
     SubwordCache,
     SubwordTables,

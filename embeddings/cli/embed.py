@@ -247,6 +247,9 @@ def command(
     sources = [source for text in texts or (STANDARD_INPUT,) for source in resolve_source(text)]
     inputs = [("TEXTS", source.path) for source in sources if isinstance(source, File) and source.path is not None]
     check_not_input([Path(out)], [("VECTORS", Path(vectors)), *inputs])
+    kept = None if columns == ALL else [] if columns == NONE else list(filter(None, columns.split(",")))
+    if len(set(kept or ())) < len(kept or ()):
+        raise click.UsageError(f"--columns must not name a column twice, got {columns!r:.80}")
     reading: Any = {"text_column": text_column, "encoding": check_encoding(encoding)}
     reading["encoding_errors"] = encoding_errors
     embedder = text_embedder(vectors, **options)
@@ -254,7 +257,6 @@ def command(
     if fit_on is not None:
         embedder.fit_first(read_texts(resolve_source(fit_on), **reading))
     with ByteBar(quiet, "embedding") as bar:
-        kept = kept_columns(columns)
         batches = read_texts(sources, kept=kept, rows=rows, report=bar, **reading)
         dim, dtype = embedder.output_dim, embedder.dtype
         with writing_table(out, vector_column, dim, dtype, force=force) as write:
@@ -270,13 +272,3 @@ def command(
     if as_json:
         seconds = round(perf_counter() - start, 3)
         print_json({"file": out, **vars(counts), "dim": dim, "dtype": dtype, "seconds": seconds})
-
-
-def kept_columns(columns: str) -> list[str] | None:
-    """The names of the columns to keep; None for all."""
-    if columns == ALL:
-        return None
-    names = [] if columns == NONE else [name for name in columns.split(",") if name]
-    if len(set(names)) < len(names):
-        raise click.UsageError(f"--columns must not name a column twice, got {columns!r:.80}")
-    return names

@@ -171,10 +171,14 @@ def report_export(vectors: Vectors, paths: list[str], format: str, dtype: str | 
 
 
 def select_words(vectors: Vectors, words: str) -> Vectors:
-    """The vectors of the first N words, or of the words in a file; reports how many listed words have no vector."""
+    """The vectors of the first N words, or of the lines of a file; reports how many of them have none."""
     if words.isdecimal() and words.isascii():
         return vectors.subset(int(words))
-    listed_words = read_words(words)
+    with open_decompressed(Path(words)) as stream:
+        lines = [line.rstrip(b"\r\n") for line in stream]
+    listed_words = list(filter(None, dict.fromkeys(decode_words(lines, "strict", f"{words}, line", 1))))
+    if not listed_words:
+        raise FormatError(f"{words} holds no words")
     known = [word for word in listed_words if word in vectors]
     if not known:
         raise FormatError(f"none of the {len(listed_words)} words in {words} has a vector")
@@ -183,13 +187,3 @@ def select_words(vectors: Vectors, words: str) -> Vectors:
         count = f"{len(missing)} of the {len(listed_words)}"
         note(f"{count} words in {words} have no vector, such as {missing[0]!r}")
     return vectors.subset(known)
-
-
-def read_words(path: str) -> list[str]:
-    """The distinct words of a text file, one to a line, in order; empty lines are skipped."""
-    with open_decompressed(Path(path)) as stream:
-        lines = [line.rstrip(b"\r\n") for line in stream]
-    words = [word for word in dict.fromkeys(decode_words(lines, "strict", f"{path}, line", 1)) if word]
-    if not words:
-        raise FormatError(f"{path} holds no words")
-    return words

@@ -93,7 +93,15 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         keys = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
         return {"what": "saved index", **{key: record.get(key) for key in keys}}
     if (path / TEXT_INDEX).is_file():
-        return describe_text_index(path)
+        from embeddings.text_search.text_index import TextIndex  # imports numba
+
+        index = TextIndex(path, allow_faiss=True)  # which is not loaded
+        settings = {name: index.record[name] for name in ("model", "pooling", "words")}
+        try:
+            _ = index.record["model"] and index.embedder  # refuses a model or a recipe that is gone
+        except FormatError as error:
+            settings["problem"] = str(error)
+        return {"what": "index of texts", **index.describe(), **settings}
     if (path / CONTEXT_MAP).is_file():
         from embeddings.analysis.induced_vectors import ContextMap  # imports numba
 
@@ -137,20 +145,6 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         "record": description["record"],
         "packages": description["packages"],
     }
-
-
-def describe_text_index(path: Path) -> dict[str, Any]:
-    """The properties of an index of texts, and why queries cannot become vectors: a "problem"."""
-    from embeddings.text_search.text_index import TextIndex  # imports numba
-
-    index = TextIndex(path, allow_faiss=True)  # which is not loaded
-    properties = {name: index.record[name] for name in ("model", "pooling", "words")}
-    if index.record["model"]:
-        try:
-            index.embedder  # noqa: B018  # refuses a model or a recipe that is gone
-        except FormatError as error:
-            properties["problem"] = str(error)
-    return {"what": "index of texts", **index.describe(), **properties}
 
 
 def text_properties(path: Path, start: bytes, *, full: bool) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """`embeddings quantize`: small copies of models and classifiers."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,9 @@ def command(
     composes those of unknown words, but is not trained further. A small classifier is a file that fastText reads too.
     """
     is_classifier = has_classifier(model)
-    refuse_options(model, ("storage",) if is_classifier else OF_CLASSIFIERS, is_classifier=is_classifier)
+    for name in filter(is_given, ("storage",) if is_classifier else OF_CLASSIFIERS):
+        kind = "is a classifier" if is_classifier else "is not a classifier"
+        raise click.UsageError(f"{flag(name)} does not apply to {model}, which {kind}")
     storage = settings.pop("storage")
     inputs = [(name, Path(path)) for name, path in (("MODEL", model), ("--retrain", retrain), ("--test", test)) if path]
     check_not_input([Path(out)], inputs)
@@ -79,7 +80,7 @@ def command(
             if retrain is None:
                 small = classifier.quantize(**changes)
             else:
-                from embeddings.plugins.classifier.retraining import labelled_corpus, quantize
+                from embeddings.plugins.classifier.text_classification import labelled_corpus, quantize
 
                 texts = labelled_corpus(classifier, retrain, encoding_errors)
                 with TrainingBar(quiet) as training:
@@ -98,13 +99,6 @@ def command(
             bar.report(f"precision of the most probable label on {test}: {scores[1]:.4f} instead of {scores[0]:.4f}")
     if as_json:
         print_json(result)
-
-
-def refuse_options(model: str, names: Sequence[str], *, is_classifier: bool) -> None:
-    """Refuse options that do not apply to a model of this kind."""
-    if (name := next((name for name in names if is_given(name)), None)) is not None:
-        kind = "is a classifier" if is_classifier else "is not a classifier"
-        raise click.UsageError(f"{flag(name)} does not apply to {model}, which {kind}")
 
 
 def whole_model(path: str, errors: str) -> Model:

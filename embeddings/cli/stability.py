@@ -1,6 +1,6 @@
 """`embeddings stability`: train a model again to measure how it varies."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -25,7 +25,6 @@ from embeddings.cli.saving import check_outside_corpus, is_vector_file, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
 from embeddings.models.loading import load_model
-from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
 from embeddings.training.run import NOTES
 
@@ -73,7 +72,12 @@ def command(
     if encoded.fingerprint != source.record.get("corpus", encoded.fingerprint):
         note("the model was trained on another text or with other settings; the results are those of this text")
     with Bar(quiet, "training") as bar:
-        bar.report(costs(source, resamples + seeds))
+        trainings, seconds = resamples + seeds, source.record.get("seconds")
+        size = trainings * len(source.vectors) * source.vectors.dim * np.dtype(np.float16).itemsize
+        costs = quantity(trainings, "training")
+        if isinstance(seconds, int | float):
+            costs += f" of about {seconds:.1f} s as recorded in the model, {trainings * seconds:.0f} s in all"
+        bar.report(f"{costs}; {size / 1e6:,.1f} MB of memory and of disk")
         start = perf_counter()
         result = stability(
             source, text, resamples=resamples, seeds=seeds, resample_by=resample_by, seed=seed, threads=threads,
@@ -89,24 +93,14 @@ def command(
         raise click.exceptions.Exit(EXIT_INTERRUPT)
 
 
-def costs(model: Model, trainings: int) -> str:
-    """The expected cost of trainings: time, from the training time of the model, and memory for vectors."""
-    size = trainings * len(model.vectors) * model.vectors.dim * np.dtype(np.float16).itemsize
-    seconds, text = model.record.get("seconds"), quantity(trainings, "training")
-    if isinstance(seconds, int | float):
-        text += f" of about {seconds:.1f} s as recorded in the model, {trainings * seconds:.0f} s in all"
-    return f"{text}; {size / 1e6:,.1f} MB of memory and of disk"
-
-
-def check_train_options(options: Mapping[str, Any]) -> None:
+def check_train_options(out: str, corpus: Sequence[str], *, force: bool) -> None:
     """Refuse `train --resamples` where this command could not follow, before training."""
-    out = options["out"]
     if is_vector_file(out):
         raise click.UsageError(f"--resamples requires a model folder, and {out} is a vector file")
-    if "-" in options["corpus"]:
+    if "-" in corpus:
         raise click.UsageError("--resamples reads the text again and cannot be combined with standard input")
     exclude("resamples", "init", "continued", why=": the trainings start from random values")
-    REPLICATES_FOLDER.check_target(replicates_folder(out), force=options["force"])
+    REPLICATES_FOLDER.check_target(replicates_folder(out), force=force)
 
 
 def replicates_folder(out: str) -> str:
@@ -114,11 +108,12 @@ def replicates_folder(out: str) -> str:
     return f"{out.rstrip('/')}.stability"
 
 
-def run_after_training(out: str, resamples: int, options: Mapping[str, Any]) -> None:
-    """Run `embeddings stability` with the text and the options of `embeddings train`."""
+def run_after_training(out: str, resamples: int) -> None:
+    """Run `embeddings stability` with the text and the options of the current command, `embeddings train`."""
+    context = click.get_current_context()
     names = ("corpus", "seed", "threads", "force", "quiet", *corpus_options.INPUT)
-    values = {name: options.get(name) for name in names}
-    click.get_current_context().invoke(
+    values = {name: context.params.get(name) for name in names}
+    context.invoke(
         command, model=out, out=replicates_folder(out), resamples=resamples, seeds=DEFAULT_SEEDS,
         resample_by="documents", as_json=False, **values,
     )  # fmt: skip

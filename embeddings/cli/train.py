@@ -59,7 +59,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
-        train_and_resample(trainer, values, options)
+        train(trainer, values, **options)
 
     return Command(
         name,
@@ -70,51 +70,47 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     )
 
 
-def train_and_resample(trainer: type[Trainer], settings: dict[str, Any], options: dict[str, Any]) -> None:
-    """Train a model, and models of resamples of the corpus if they are requested."""
+def train(
+    trainer: type[Trainer], settings: dict[str, Any], *, corpus: tuple[str, ...], out: str, force: bool, seed: int,
+    quiet: bool, as_json: bool, runs: int | None = None, threads: int | None = None, resamples: int | None = None,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Train and save a model, and models of resamples of the corpus if requested; an interrupted run is saved too."""
+    report_bus_errors()
     exclude("vocabulary", "continued", why=", which extends the model's vocabulary")
     exclude("vocabulary", "min_count", "max_vocab", "min_documents", why=": all of its words are trained")
-    if options.get("init") is not None and "dim" in settings and not is_given("dim"):
-        options["init"] = run_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
-        init, dim = options["init"], settings["dim"]
-        settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(options.get("init_mode")), init.dim)
-    resamples = options.get("resamples")
-    if options.get("runs") is not None:
-        exclude("runs", "log", "resamples")
-        if saving.is_vector_file(options["out"]):
-            raise click.UsageError(f"--runs requires a folder, and {options['out']} is a vector file")
-        saving.check_folder_name(options["out"])
-    if resamples is not None:
-        stability.check_train_options(options)
-    train(trainer(**settings), **options)
-    if resamples is not None:
-        stability.run_after_training(options["out"], resamples, options)
-
-
-def train(
-    settings: Trainer, *, corpus: tuple[str, ...], out: str, force: bool, seed: int, quiet: bool, as_json: bool,
-    runs: int | None = None, threads: int | None = None, resamples: int | None = None, **options: Any,
-) -> None:  # fmt: skip
-    """Train and save; an interrupted run is saved too."""
-    report_bus_errors()
     run: dict[str, Any] = {
         str(one.name): options.pop(one.name) for one in run_options.all_options() if one.name in options
     }
+    if run.get("init") is not None and "dim" in settings and not is_given("dim"):
+        run["init"] = init = run_options.load_vectors(run["init"], allow_pickle=run["allow_pickle"])
+        dim = settings["dim"]
+        settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(run.get("init_mode")), init.dim)
+    if runs is not None:
+        exclude("runs", "log", "resamples")
+        if saving.is_vector_file(out):
+            raise click.UsageError(f"--runs requires a folder, and {out} is a vector file")
+        saving.check_folder_name(out)
+    if resamples is not None:
+        stability.check_train_options(out, corpus, force=force)
+    configured = trainer(**settings)
     if options.get("phrases") is None and run.get("continued") is not None:
         options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     if runs is None:
         bar, is_resampled = TrainingBar(quiet), resamples is not None
         result = train_run(
-            settings, text, out, bar, run, force=force, threads=threads, seed=seed, is_resampled=is_resampled
+            configured, text, out, bar, run, force=force, threads=threads, seed=seed, is_resampled=is_resampled
         )
     else:
         seeds = list(range(seed, seed + runs))
-        result = train_runs(settings, text, out, seeds, run, force=force, threads=threads, quiet=quiet)
+        result = train_runs(configured, text, out, seeds, run, force=force, threads=threads, quiet=quiet)
     if as_json:
         print_json(result)
     if result["interrupted"]:
         raise click.exceptions.Exit(EXIT_INTERRUPT)
+    if resamples is not None:
+        stability.run_after_training(out, resamples)
 
 
 def train_run(
@@ -125,8 +121,14 @@ def train_run(
     replace = force or (run.get("resume", False) and run_options.is_saved_by_interrupted_run(out))
     saving.check_training_outputs(out, run.get("log"), text)
     write = model_writer(out, replace, is_classifier=settings.reads_labels)
-    if not bar.quiet:
-        report_missing_parts(settings, out)
+    if not bar.quiet and saving.is_vector_file(out):
+        only = f"{out} will contain word vectors only; save a"
+        if settings.reads_labels and not saving.keeps_classifier(out):
+            note(f"{only} folder, or a .bin file for fastText, to predict labels")
+        elif settings.inferencer is not None:
+            note(f"{only} folder to keep document vectors and infer new ones")
+        elif settings.composer is not None and getattr(settings, "max_n", True):
+            note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
     how = run_options.run_options_for(out, bar.report, run, force=force, labels=text.labels)
     model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed, is_resampled=is_resampled)
     if interrupted and model.record.get("steps") == 0:  # its vectors are random
@@ -191,18 +193,6 @@ def train_until_interrupted(
             return settings.train(text, threads=threads, seed=seed, progress=bar, run_options=how), False
         except Interrupted as interrupt:
             return interrupt.model, True
-
-
-def report_missing_parts(settings: Trainer, out: str) -> None:
-    """Report which parts of the model a vector file does not contain."""
-    if not saving.is_vector_file(out):
-        return
-    if settings.reads_labels and not saving.keeps_classifier(out):
-        note(f"{out} will contain word vectors only; save a folder, or a .bin file for fastText, to predict labels")
-    elif settings.inferencer is not None:
-        note(f"{out} will contain word vectors only; save a folder to keep document vectors and infer new ones")
-    elif settings.composer is not None and getattr(settings, "max_n", True):
-        note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
 
 
 def report_interrupt(record: dict[str, Any], how: RunOptions, out: str) -> None:

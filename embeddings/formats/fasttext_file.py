@@ -356,7 +356,7 @@ def split_block(data: bytes, number: int) -> tuple[tuple[np.ndarray, ...], int]:
 
     Entries are arrays: the text of all, and the length, the count and the kind of each.
     """
-    from embeddings.kernels.dictionary_entries import split_entries
+    from embeddings.kernels.word_bytes import split_entries
 
     size = min(number, len(data) // (1 + ENTRY.size))
     text, lengths = np.empty(len(data), np.uint8), np.empty(size, np.int64)

@@ -9,12 +9,11 @@ hidden rows that the model computes from several rows (a mean or a sum) and whos
 import numpy as np
 
 from embeddings.compilation.jit import inline, inline_source
-from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.logistic import STEP_TILE, UPDATE_PASS, learn_tile, logistic_loss, scores_to_steps
 from embeddings.kernels.loss_tally import count_step, tally_loss
 from embeddings.kernels.row_operations import SINGLE_TILE, UPDATE_TILE, address, copy_row, score, sum_rows, update
-from embeddings.kernels.step_buffers import StepBuffers
+from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
 
 
 @inline_source

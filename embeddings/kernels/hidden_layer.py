@@ -4,9 +4,8 @@ import numpy as np
 
 from embeddings.compilation.checked_build import register_rows
 from embeddings.compilation.jit import inline
-from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.row_operations import address, copy_row, scatter_add, sum_rows
-from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
 
 HIDDEN, GRADIENT = 0, 1  # of `StepBuffers.hidden_rows`
 NO_ROW = 0  # the address of an empty slot, which is zero

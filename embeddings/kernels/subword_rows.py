@@ -10,11 +10,10 @@ import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.block import FILLED, Block
-from embeddings.kernels.frozen_rows import sink_of
 from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.row_operations import address, copy_row, prefetch, scatter_add, sum_rows
 from embeddings.kernels.separate_arrays import separate_zeros
-from embeddings.kernels.step_buffers import StepBuffers, replace_frozen
+from embeddings.kernels.step_buffers import StepBuffers, replace_frozen, sink_of
 
 FNV_BASIS, FNV_PRIME, MASK = np.uint64(2166136261), np.uint64(16777619), np.uint64(0xFFFFFFFF)
 NEGATIVE, SIGN = np.uint64(0x80), np.uint64(0xFFFFFF00)

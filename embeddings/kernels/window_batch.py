@@ -23,7 +23,6 @@ import numpy as np
 from embeddings.compilation.jit import inline
 from embeddings.compilation.vector_emitter import Emitter, int64
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
 from embeddings.kernels.loss_tally import count_step, tally_loss
@@ -41,7 +40,7 @@ from embeddings.kernels.row_operations import (
     switch_on_count,
 )
 from embeddings.kernels.separate_arrays import separate_zeros
-from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
 
 
 @emitted

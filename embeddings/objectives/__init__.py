@@ -1,4 +1,4 @@
 """Objectives: what a model compares its prediction with, and the gradient and the loss that follow.
 
-Each module holds one objective: its tables, its compiled step, and the probabilities of words that it defines.
+An objective has its tables, its compiled step, and the probabilities of words that it defines.
 """

@@ -142,13 +142,13 @@ WORD_OBJECTIVES = Objectives(
     ObjectiveDeclaration(
         "nce",
         "the same, with scores that become probabilities",
-        "embeddings.objectives.nce:NCEObjective",
+        "embeddings.objectives.softmax_objectives:NCEObjective",
         settings=(*DRAWS, "nce_normalizer"),
     ),
     ObjectiveDeclaration(
         "sampled-softmax",
         "softmax over a sample",
-        "embeddings.objectives.sampled_softmax:SampledSoftmaxObjective",
+        "embeddings.objectives.softmax_objectives:SampledSoftmaxObjective",
         settings=(*DRAWS, "proposals", "target_in_sample"),
     ),
     ObjectiveDeclaration(
@@ -162,7 +162,7 @@ WORD_OBJECTIVES = Objectives(
     ObjectiveDeclaration(
         "adaptive-softmax",
         "softmax with fewer dimensions for rare words",
-        "embeddings.objectives.adaptive_softmax:AdaptiveSoftmaxObjective",
+        "embeddings.objectives.two_level_softmax:AdaptiveSoftmaxObjective",
         settings=("cutoffs",),
         has_word_rows=False,
         depends_on_counts=True,
@@ -170,11 +170,11 @@ WORD_OBJECTIVES = Objectives(
     ObjectiveDeclaration(
         "full-softmax",
         "over all words, which is slow",
-        "embeddings.objectives.full_softmax:FullSoftmaxObjective",
+        "embeddings.objectives.softmax_objectives:FullSoftmaxObjective",
     ),
 )
 CLUSTERS = ObjectiveDeclaration(  # hierarchical-softmax with tree=clusters
-    "clusters", "", "embeddings.objectives.frequency_clusters:FrequencyClustersObjective", depends_on_counts=True
+    "clusters", "", "embeddings.objectives.two_level_softmax:FrequencyClustersObjective", depends_on_counts=True
 )
 if TYPE_CHECKING:
     WordObjective = str

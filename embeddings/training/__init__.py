@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from embeddings.models.document_vectors import concatenate as concatenate
     from embeddings.models.model_group import ModelGroup as ModelGroup
     from embeddings.models.weighted_vectors import weight_vectors as weight_vectors
-    from embeddings.plugins.classifier.retraining import quantize as quantize
+    from embeddings.plugins.classifier.text_classification import quantize as quantize
     from embeddings.plugins.distillation.teach import load_teacher as load_teacher
     from embeddings.plugins.distillation.teach import teach as teach
     from embeddings.plugins.given_contexts import GivenContexts as GivenContexts
@@ -37,7 +37,7 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "models.document_vectors": "concatenate",
         "models.model_group": "ModelGroup",
         "models.weighted_vectors": "weight_vectors",
-        "plugins.classifier.retraining": "quantize",
+        "plugins.classifier.text_classification": "quantize",
         "plugins.distillation.teach": "load_teacher teach",
         "plugins.given_contexts": "GivenContexts",
         "plugins.ppmi_svd": "ShiftedPPMI",

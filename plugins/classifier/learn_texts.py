@@ -14,7 +14,6 @@ from embeddings.classifier.classifier_settings import LABEL_OBJECTIVES
 from embeddings.compilation.jit import entry_point, implements, inline
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import END, LAST, POSITION, new_cursor
-from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.gradient_steps import apply_objective_steps
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.integers import smaller
@@ -24,7 +23,7 @@ from embeddings.kernels.random_numbers import draw_word, random_bits, uniform_be
 from embeddings.kernels.row_operations import address, prefetch_l2, score
 from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
 from embeddings.kernels.softmax import softmax_steps
-from embeddings.kernels.step_buffers import StepBuffers
+from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective, predict
 from embeddings.training.stream import Chunk, ItemStream

@@ -15,11 +15,10 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.token_trie import NONE, TokenTrie, build_trie, find_sequences
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
-from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.gradient_steps import learn
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
-from embeddings.kernels.step_buffers import StepBuffers
+from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.sembei.lattice import (

@@ -15,8 +15,8 @@ from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.row_operations import address, padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
-from embeddings.objectives.frequency_clusters import cluster_starts
 from embeddings.objectives.objective import predict
+from embeddings.objectives.two_level_softmax import cluster_starts
 from embeddings.plugins import continuous_window, skipgram, structured_skipgram
 from embeddings.plugins.paragraph_dm import ConcatenatedWindows
 from embeddings.settings import ObjectiveChoice

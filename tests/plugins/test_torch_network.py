@@ -132,7 +132,7 @@ def test_dropout_keeps_the_mean_and_follows_seed_and_step():
 
 
 def test_adaptive_softmax_is_that_of_models_of_windows(monkeypatch):
-    monkeypatch.setattr("embeddings.objectives.adaptive_softmax.best_cutoffs", lambda counts, dim: (2, 4))
+    monkeypatch.setattr("embeddings.objectives.two_level_softmax.best_cutoffs", lambda counts, dim: (2, 4))
     network, tables, _, data = new_network("c2w", objective="adaptive-softmax")
     rng = np.random.default_rng(6)
     hidden, words = rng.normal(size=(30, 5)), rng.integers(0, len(data.vocabulary), 30)

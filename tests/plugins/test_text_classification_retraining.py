@@ -9,7 +9,7 @@ from supervised_models import LOSSES, supervised_model
 import embeddings as em
 from embeddings.classifier.quantisation import prune
 from embeddings.errors import SettingError
-from embeddings.plugins.classifier.retraining import quantize, retrained
+from embeddings.plugins.classifier.text_classification import quantize, retrained
 
 WORDS = {"a": ["good", "fine", "great"], "b": ["bad", "awful", "poor"], "c": ["so-so", "medium", "average"]}
 OBJECTIVES = ("softmax", "hierarchical-softmax", "one-vs-all", "negative-sampling")

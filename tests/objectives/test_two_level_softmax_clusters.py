@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.objectives.frequency_clusters import cluster_starts
+from embeddings.objectives.two_level_softmax import cluster_starts
 
 
 def test_clusters_of_frequent_words_are_small():
