@@ -14,21 +14,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import scanner
+from embeddings.corpora import encoded_corpus, scanner
 from embeddings.corpora.array_file import ArrayFile, MapBlock, output_errors
-from embeddings.corpora.encoded_corpus import (
-    DOCUMENTS,
-    FORMAT,
-    IDS,
-    META,
-    SENTENCES,
-    TAG_STARTS,
-    TAGS,
-    TEXT_VECTORS,
-    VOCABULARY,
-    TagFile,
-    write_meta,
-)
 from embeddings.corpora.reading.columns import Tag, tag_list
 from embeddings.corpora.reading.text_block import TextBlock, split_text
 from embeddings.corpora.scanner_tables import ScannedTokenizer
@@ -120,10 +107,10 @@ class Encoder:
         self.words = WordTable(max_types)
         self.scanner: TextScanner | None = None
         self.threads = available_threads() if threads is None else threads
-        self.ids = ArrayFile(folder / IDS, np.int32, is_draft=True)
-        self.sentences = ArrayFile(folder / SENTENCES, np.int64)
-        self.documents = ArrayFile(folder / DOCUMENTS, np.int64)
-        self.tags: TagFile | None = None
+        self.ids = ArrayFile(folder / encoded_corpus.IDS, np.int32, is_draft=True)
+        self.sentences = ArrayFile(folder / encoded_corpus.SENTENCES, np.int64)
+        self.documents = ArrayFile(folder / encoded_corpus.DOCUMENTS, np.int64)
+        self.tags: encoded_corpus.TagFile | None = None
         self.tag_starts: ArrayFile | None = None  # if a document has several tags
         self.vectors: ArrayFile | None = None
         self.has_items = False  # some text came as rows or items, each a document
@@ -157,9 +144,9 @@ class Encoder:
     def add_tags(self, tags: Sequence[Tag]) -> None:
         """Write the tags of the next documents: the distinct nonempty tags, or a null tag."""
         distinct: list[list[str | None]] = [[*dict.fromkeys(filter(None, tag_list(tag)))] or [None] for tag in tags]
-        self.tags = self.tags or TagFile(self.folder / TAGS)
+        self.tags = self.tags or encoded_corpus.TagFile(self.folder / encoded_corpus.TAGS)
         if self.tag_starts is None and any(len(one) > 1 for one in distinct):
-            self.tag_starts = ArrayFile(self.folder / TAG_STARTS, np.int64)
+            self.tag_starts = ArrayFile(self.folder / encoded_corpus.TAG_STARTS, np.int64)
             self.tag_starts.append(np.arange(self.tags.count + 1))
         if self.tag_starts is not None:
             self.tag_starts.append(self.tags.count + np.cumsum([len(one) for one in distinct]))
@@ -167,7 +154,7 @@ class Encoder:
 
     def add_vectors(self, vectors: NDArray[np.float32]) -> None:
         """Write the vectors of the next documents, as float16."""
-        self.vectors = self.vectors or ArrayFile(self.folder / TEXT_VECTORS, np.float16)
+        self.vectors = self.vectors or ArrayFile(self.folder / encoded_corpus.TEXT_VECTORS, np.float16)
         self.vectors.append(vectors.astype(np.float16).reshape(-1))
 
     def append(self, scanned: Iterable[ScannedText]) -> None:
@@ -210,10 +197,10 @@ class Encoder:
         self.ids.map(new_ids, self.threads)
         for file in self.files():
             file.close()
-        with output_errors(self.folder / META):
-            vocabulary.save(self.folder / VOCABULARY)
+        with output_errors(self.folder / encoded_corpus.META):
+            vocabulary.save(self.folder / encoded_corpus.VOCABULARY)
             meta = {
-                "format": FORMAT,
+                "format": encoded_corpus.FORMAT,
                 "fingerprint": self.fingerprint(vocabulary),
                 "tokens": self.ids.count,
                 "types": len(vocabulary),
@@ -225,7 +212,7 @@ class Encoder:
                 "has_items": self.has_items,
                 **description,
             }
-            write_meta(self.folder, meta, {IDS: self.ids.file_digest})
+            encoded_corpus.write_meta(self.folder, meta, {encoded_corpus.IDS: self.ids.file_digest})
 
     def fingerprint(self, vocabulary: Vocabulary) -> str:
         """Return a digest of everything that a trainer sees of the corpus."""
@@ -236,7 +223,7 @@ class Encoder:
             digest.update(file.digest.digest())
         return digest.hexdigest()[:32]
 
-    def files(self) -> list[ArrayFile | TagFile]:
+    def files(self) -> list[ArrayFile | encoded_corpus.TagFile]:
         """Return the files that are written block by block."""
         files = (self.ids, self.sentences, self.documents, self.tags, self.tag_starts, self.vectors)
         return [file for file in files if file is not None]

@@ -8,35 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora import word_break
 from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer, always, never
-from embeddings.corpora.word_break import (
-    APPEND,
-    FINISH,
-    HELD,
-    HOLD,
-    LETTER,
-    LIMITS,
-    N_CLASSES,
-    N_STATES,
-    NOTHING,
-    SINGLE,
-    SKIP,
-    SPACE,
-    STATE_MASK,
-    char_class_moves,
-    table_limit,
-    word_classes,
-)
 
 PAIR = 21  # bits of a code point, by which the second of two is shifted
 PAGE = RANGES = 256
 # flags in the table of classes: lower case differs; a word of ASCII may start, which is found without the state machine
-CLASS_MASK = N_CLASSES - 1
-CHANGES, STARTS_ASCII = N_CLASSES, 2 * N_CLASSES
+CLASS_MASK = word_break.N_CLASSES - 1
+CHANGES, STARTS_ASCII = word_break.N_CLASSES, 2 * word_break.N_CLASSES
 # a table of bytes: JOINS for those that may join words of ASCII; then the first byte and the length of ranges of bytes
 # of words, and of the capitals
 JOINS, N_RANGES = 1, 3
-ASCII = LIMITS[0]
+ASCII = word_break.LIMITS[0]
 TABLES = Lock()  # so that not several threads build the same table
 
 ScannedTokenizer = CharClassTokenizer | WordTokenizer
@@ -53,7 +36,7 @@ def character_tables(
     lower_case: a function that is called for each code point; None to keep the case.
     """
     with TABLES:
-        return tables_below(tokenizer, lower_case, table_limit(data))
+        return tables_below(tokenizer, lower_case, word_break.table_limit(data))
 
 
 @cache
@@ -63,11 +46,11 @@ def tables_below(
     """Return tables that cover the code points below `limit`."""
     lower_table = identity(limit) if lower_case is None else lower(limit, lower_case)
     if isinstance(tokenizer, WordTokenizer):
-        classes, moves = word_classes(limit), tokenizer.moves
+        classes, moves = word_break.word_classes(limit), tokenizer.moves
     else:
-        classes, moves = char_classes(tokenizer, limit), char_class_moves()
+        classes, moves = char_classes(tokenizer, limit), word_break.char_class_moves()
     flagged = classes | CHANGES * (lower_table != identity(limit)).astype(np.uint8)
-    byte_table = ascii_table(classes[:ASCII], lower_table[:ASCII], moves.reshape(-1, N_CLASSES))
+    byte_table = ascii_table(classes[:ASCII], lower_table[:ASCII], moves.reshape(-1, word_break.N_CLASSES))
     for first, length in byte_table[RANGES:].reshape(-1, 2)[:N_RANGES].tolist():
         flagged[first : first + length] |= STARTS_ASCII
     return flagged, lower_table, moves, byte_table
@@ -81,26 +64,32 @@ def ascii_table(
     moves: by state and class.
     """
     table = np.zeros(RANGES + 2 * N_RANGES + 2, np.uint8)
-    states = {kind: move & STATE_MASK for kind, move in enumerate(moves[NOTHING].tolist()) if FINISH <= move < SKIP}
-    inside = [kind for kind, state in states.items() if moves[state, kind] == APPEND | state and kind in classes]
+    states = {
+        kind: move & word_break.STATE_MASK
+        for kind, move in enumerate(moves[word_break.NOTHING].tolist())
+        if word_break.FINISH <= move < word_break.SKIP
+    }
+    inside = [
+        kind for kind, state in states.items() if moves[state, kind] == word_break.APPEND | state and kind in classes
+    ]
     is_inside = np.isin(classes, inside)
     others = np.unique(classes[~is_inside])
     after = moves[np.ix_(np.array([states[kind] for kind in inside], np.int64), others)]
-    held = np.unique(after[(after >= HOLD) & (after < FINISH)]) & STATE_MASK
+    held = np.unique(after[(after >= word_break.HOLD) & (after < word_break.FINISH)]) & word_break.STATE_MASK
     edges = np.flatnonzero(np.diff(is_inside, prepend=False, append=False)).reshape(-1, 2)
     capitals = np.flatnonzero(lower_table != np.arange(ASCII))
     is_simple = (
-        all(moves[states[one], other] == APPEND | states[other] for one in inside for other in inside)
-        and (moves[np.ix_(np.append(held, NOTHING), others)] == SKIP | NOTHING).all()
-        and (held >= HELD).all()
-        and np.isin(after - after % N_STATES, (HOLD, SKIP)).all()
+        all(moves[states[one], other] == word_break.APPEND | states[other] for one in inside for other in inside)
+        and (moves[np.ix_(np.append(held, word_break.NOTHING), others)] == word_break.SKIP | word_break.NOTHING).all()
+        and (held >= word_break.HELD).all()
+        and np.isin(after - after % word_break.N_STATES, (word_break.HOLD, word_break.SKIP)).all()
         and len(edges) <= N_RANGES
         and (not len(capitals) or bytes(lower_table.astype(np.uint8)) == bytes(range(ASCII)).lower())
     )
     if is_simple:
         table[RANGES : RANGES + edges.size] = np.stack([edges[:, 0], edges[:, 1] - edges[:, 0]], axis=1).ravel()
         table[-2:] = ord("A"), len(capitals)
-        table[:ASCII] = JOINS * np.isin(classes, others[(after < SKIP).any(axis=0)])
+        table[:ASCII] = JOINS * np.isin(classes, others[(after < word_break.SKIP).any(axis=0)])
     return table
 
 
@@ -116,7 +105,9 @@ def char_classes(tokenizer: CharClassTokenizer, limit: int) -> NDArray[np.uint8]
     inside, first, space = matches(tokenizer.is_inside), matches(tokenizer.starts_token), matches(str.isspace)
     inside[ord("\n")] = 0
     first &= inside
-    return np.where(first, SINGLE, np.where(inside, LETTER, space * SPACE)).astype(np.uint8)
+    return np.where(first, word_break.SINGLE, np.where(inside, word_break.LETTER, space * word_break.SPACE)).astype(
+        np.uint8
+    )
 
 
 @cache

@@ -10,20 +10,8 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import word_cleaning
+from embeddings.corpora import word_break, word_cleaning
 from embeddings.corpora.segmenters import SEPARATOR, Segmenter
-from embeddings.corpora.word_break import (
-    FINISH,
-    HELD,
-    HOLD,
-    N_STATES,
-    NOTHING,
-    SPACE,
-    STATE_MASK,
-    table_limit,
-    word_classes,
-    word_moves,
-)
 from embeddings.errors import S, SettingError
 from embeddings.registry import load
 from embeddings.settings import check_value
@@ -93,7 +81,7 @@ class WordTokenizer:
     @cached_property
     def moves(self) -> NDArray[np.uint8]:
         """The moves of the scanner's state machine."""
-        return word_moves(
+        return word_break.word_moves(
             hyphens=self.hyphens == "join", apostrophes=self.apostrophes == "join", emoji=self.emoji != "drop"
         )
 
@@ -103,18 +91,18 @@ class WordTokenizer:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where tokens start and end."""
-        classes = word_classes(table_limit(text.encode("utf-8", "surrogatepass")))
-        moves = self.moves.reshape(N_STATES, -1).tolist()
-        spans, state, start, held = [], NOTHING, 0, 0
-        for i, kind in enumerate([*classes[[*map(ord, text)]].tolist(), SPACE]):
+        classes = word_break.word_classes(word_break.table_limit(text.encode("utf-8", "surrogatepass")))
+        moves = self.moves.reshape(word_break.N_STATES, -1).tolist()
+        spans, state, start, held = [], word_break.NOTHING, 0, 0
+        for i, kind in enumerate([*classes[[*map(ord, text)]].tolist(), word_break.SPACE]):
             move = moves[state][kind]
-            if move >= FINISH:
-                if state != NOTHING:
-                    spans.append((start, held if state >= HELD else i))
+            if move >= word_break.FINISH:
+                if state != word_break.NOTHING:
+                    spans.append((start, held if state >= word_break.HELD else i))
                 start = i
-            elif move >= HOLD:
+            elif move >= word_break.HOLD:
                 held = i
-            state = move & STATE_MASK
+            state = move & word_break.STATE_MASK
         return spans
 
     def clean(self, words: str) -> str:

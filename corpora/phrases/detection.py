@@ -20,21 +20,10 @@ from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.key_counts import CHUNK, MERGE_SIZE, count_keys
+from embeddings.corpora.phrases import pos_types
 from embeddings.corpora.phrases.join import PhraseTokens, join_for_detection, join_phrases
 from embeddings.corpora.phrases.phrase import MAX_PASSES, MAX_WORDS, Phrase, PhraseMode, PhraseSource, check_joiner
 from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
-from embeddings.corpora.phrases.pos_types import (
-    OTHER,
-    TAGS,
-    TYPES,
-    Lexicon,
-    allows_inner,
-    check_types,
-    english_lexicon,
-    phrase_type,
-    read_lexicon,
-    tag_codes,
-)
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import CorpusError, S, SettingError
@@ -270,8 +259,8 @@ class Phrases(Settings):
             if self.lexicon is not None:
                 raise SettingError(f"{S.lexicon} requires {S.types}")
             return
-        if OTHER not in check_types(self.types) and self.passes > 1:
-            raise SettingError(f"{S.passes} must be 1 if {S.types} do not include {OTHER}, got {self.passes}")
+        if pos_types.OTHER not in pos_types.check_types(self.types) and self.passes > 1:
+            raise SettingError(f"{S.passes} must be 1 if {S.types} do not include {pos_types.OTHER}, got {self.passes}")
         self.load_lexicon()
 
     @property
@@ -296,9 +285,9 @@ class Phrases(Settings):
         tags = sorted(self.load_lexicon().items()) if self.types else None
         return sha256(json.dumps([settings, tags]).encode()).hexdigest()[:24]
 
-    def load_lexicon(self) -> Lexicon:
+    def load_lexicon(self) -> pos_types.Lexicon:
         """Return the lexicon: a part of speech for each known word."""
-        return english_lexicon() if self.lexicon is None else read_lexicon(self.lexicon)
+        return pos_types.english_lexicon() if self.lexicon is None else pos_types.read_lexicon(self.lexicon)
 
     def find(self, encoded: "EncodedCorpus | Corpus") -> PhraseList:
         """Detect the phrases of a corpus, best first; memory holds the vocabulary and the frequent pairs.
@@ -362,16 +351,18 @@ class DetectionPass:
         if self.settings.types is None or lexicon is None:
             return np.ones(len(pairs.counts), bool)
         codes = np.full(len(self.tokens.counts), -1, np.int8)
-        codes[: self.tokens.unknown] = tag_codes(self.vocabulary.words, lexicon)
+        codes[: self.tokens.unknown] = pos_types.tag_codes(self.vocabulary.words, lexicon)
         outer = codes[pairs.first], codes[pairs.second]
         inner = {between: self.inner_words(between) for between in np.unique(pairs.between).tolist()}
         masks: dict[str, Mask] = {}
-        for name, tags in TYPES.items():
-            allowed_codes = [between for between, words in inner.items() if allows_inner(name, words, lexicon)]
-            first, second = (code == TAGS.index(tag) for code, tag in zip(outer, tags, strict=True))
+        for name, tags in pos_types.TYPES.items():
+            allowed_codes = [
+                between for between, words in inner.items() if pos_types.allows_inner(name, words, lexicon)
+            ]
+            first, second = (code == pos_types.TAGS.index(tag) for code, tag in zip(outer, tags, strict=True))
             masks[name] = first & second & np.isin(pairs.between, allowed_codes)
-        masks[OTHER] = ~reduce(np.logical_or, masks.values())
-        return reduce(np.logical_or, [masks[name] for name in check_types(self.settings.types)])
+        masks[pos_types.OTHER] = ~reduce(np.logical_or, masks.values())
+        return reduce(np.logical_or, [masks[name] for name in pos_types.check_types(self.settings.types)])
 
     def inner_words(self, between: int) -> tuple[str, ...]:
         """Decode the connectors between two words."""
@@ -389,7 +380,7 @@ class DetectionPass:
         for first, second, between, count, score in rows:
             words = (*self.words(first), *self.inner_words(between), *self.words(second))
             if len(words) <= MAX_WORDS:
-                type_name = None if self.tags is None else phrase_type(words, self.tags)
+                type_name = None if self.tags is None else pos_types.phrase_type(words, self.tags)
                 phrases.append(Phrase(words, count, score, type_name, self.step))
         return phrases
 

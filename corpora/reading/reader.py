@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading import record_rows
 from embeddings.corpora.reading.arrow_tables import ArrowTable, open_arrow, open_data_table
 from embeddings.corpora.reading.columns import TEXT_COLUMN, ColumnSelection, is_null
 from embeddings.corpora.reading.compression import FileOpener, PeekableStream
@@ -27,21 +28,13 @@ from embeddings.corpora.reading.encodings import (
 )
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.paragraphs import SAMPLE_SIZE, Lines, is_hard_wrapped, join_paragraphs
-from embeddings.corpora.reading.record_rows import (
-    JsonTable,
-    RecordTable,
-    line_records,
-    mapping_records,
-    tagged_records,
-    tuple_records,
-)
 from embeddings.corpora.reading.sources import File, Items, Source, Texts, total_size
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blocks, text_batches
 from embeddings.errors import CorpusError, S
 from embeddings.printable import describe
 from embeddings.support.logs import log
 
-Table = ArrowTable | RecordTable
+Table = ArrowTable | record_rows.RecordTable
 ARCHIVES = (FileType.WARC, FileType.WIKIPEDIA)
 
 
@@ -258,8 +251,8 @@ class SourceReader:
             columns = replace(columns, text=columns.text or "words", tags=columns.tags or ("tags",))
         elif columns.text is None and not columns.tags:
             raise CorpusError(f"{name} contains mappings; set {S.text_column}, or pass strings or lists of strings")
-        records = (tagged_records if is_tagged else mapping_records)(items)
-        yield from self.read_table(RecordTable(name, records, decoder, self.size), columns)
+        records = (record_rows.tagged_records if is_tagged else record_rows.mapping_records)(items)
+        yield from self.read_table(record_rows.RecordTable(name, records, decoder, self.size), columns)
 
     def item_blocks(self, cells: list[Any], is_text: bool) -> Iterator[TextBlock]:
         """Yield lists of tokens as one block, or texts as blocks of about the same size."""
@@ -285,17 +278,19 @@ def table_of_file(
     if file_type is FileType.WARC:
         from embeddings.corpora.reading.warc_records import warc_records
 
-        return nullcontext(RecordTable(name, warc_records(data, data.name), decoder, size))
+        return nullcontext(record_rows.RecordTable(name, warc_records(data, data.name), decoder, size))
     if file_type is FileType.WIKIPEDIA:
         from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
 
         pages = wikipedia_records(iter(partial(data.read_some, size), b""), data.name)
-        return nullcontext(RecordTable(name, pages, decoder, size))
+        return nullcontext(record_rows.RecordTable(name, pages, decoder, size))
     blocks = utf8_blocks(data.read_some, PARSED_BLOCKS * min(size, BLOCK_SIZE), decoder)
     if file_type is FileType.JSON_LINES:
-        return nullcontext(JsonTable(name, blocks, decoder, size))
+        return nullcontext(record_rows.JsonTable(name, blocks, decoder, size))
     if file_type is FileType.TEXT:
-        return nullcontext(RecordTable(name, line_records(blocks, name), decoder, size, has_names=False))
+        return nullcontext(
+            record_rows.RecordTable(name, record_rows.line_records(blocks, name), decoder, size, has_names=False)
+        )
     return nullcontext(CsvTable(blocks, name, "," if file_type is FileType.CSV else "\t", decoder, header=header))
 
 
@@ -326,8 +321,8 @@ def open_table(
         if first and not has_names and (isinstance(first[0], str) or not isinstance(first[0], Sequence)):
             problem = f"must contain tuples or mappings, but its first item is {describe(first[0])}"
             raise CorpusError(f"{source.name} {problem}")
-        records = (mapping_records if has_names else tuple_records)(chain(first, items))
-        yield RecordTable(source.name, records, decoder, BLOCK_SIZE, has_names=has_names)
+        records = (record_rows.mapping_records if has_names else record_rows.tuple_records)(chain(first, items))
+        yield record_rows.RecordTable(source.name, records, decoder, BLOCK_SIZE, has_names=has_names)
 
 
 def is_table(source: Source, encoding: str = UTF8) -> bool:

@@ -12,16 +12,6 @@ from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, exclude, from_sign
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval import index_quality
-from embeddings.eval.index_quality import (
-    GRIDS,
-    MEASURES,
-    GridResult,
-    IndexQuality,
-    check_folder,
-    measure_indexes,
-    plot_recall,
-    write_report,
-)
 from embeddings.indexes.index import check_spec, load_index
 from embeddings.models.loading import load
 from embeddings.support.plots import check_figure_path
@@ -46,7 +36,7 @@ from embeddings.support.plots import check_figure_path
             ["speed", "rank"],
         ),
         *from_signature(index_quality.sample_query_set, queries=None),
-        *from_signature(measure_indexes, top=None),
+        *from_signature(index_quality.measure_indexes, top=None),
         seed("Random seed of the queries."),
         option("--plot", "Plot recall (with --grid rank, ranks) against speed: .png, .svg or .pdf.", "FILE"),
         option("--results", "Write neighbours.md (tables), neighbours.svg and neighbours.json.", "FOLDER"),
@@ -64,9 +54,9 @@ def command(
     VECTORS are files, or random points such as random:10000x128.
     """
     check(vectors, indexes, allow_faiss, plot, results, force)
-    finished: list[GridResult] = []
+    finished: list[index_quality.GridResult] = []
 
-    def measurements() -> Iterator[IndexQuality]:
+    def measurements() -> Iterator[index_quality.IndexQuality]:
         for name in vectors:
             shape = None if Path(name).exists() else index_quality.parse_random_name(name)
             if shape:
@@ -76,9 +66,9 @@ def command(
                 points = index_quality.sample_query_set(source, name, queries=queries, seed=seed)
                 grids = ["speed", "rank"] if results else ["speed"]
             for grid_name in ["speed"] if indexes else [grid] if grid else grids:
-                specs = indexes or GRIDS[grid_name](*points.vectors.matrix.shape)
+                specs = indexes or index_quality.GRIDS[grid_name](*points.vectors.matrix.shape)
                 done = []
-                for quality in measure_indexes(
+                for quality in index_quality.measure_indexes(
                     points, specs, top=top, strict=bool(indexes), allow_faiss=allow_faiss,
                     report=lambda index: note(f"measuring {index}"),
                 ):  # fmt: skip
@@ -86,9 +76,9 @@ def command(
                     yield quality
                 title = Path(name).name
                 named = [dataclasses.replace(one, vectors=title) for one in done]
-                finished.append(GridResult(grid_name, title, points.vectors.fingerprint, named))
+                finished.append(index_quality.GridResult(grid_name, title, points.vectors.fingerprint, named))
 
-    def row(quality: IndexQuality) -> dict[str, Any]:
+    def row(quality: index_quality.IndexQuality) -> dict[str, Any]:
         values = dataclasses.asdict(quality)
         if not as_json and (reason := values.pop("reason")):
             values["recall"] = f"none: {reason}"
@@ -97,9 +87,9 @@ def command(
     print_rows(map(row, measurements()), as_json)
     if plot:
         first = finished[0]
-        plot_recall(first.results, plot, measure=MEASURES[first.grid], force=force)
+        index_quality.plot_recall(first.results, plot, measure=index_quality.MEASURES[first.grid], force=force)
     if results:
-        write_report(finished, results, seed=seed, force=force)
+        index_quality.write_report(finished, results, seed=seed, force=force)
 
 
 def check(
@@ -115,7 +105,7 @@ def check(
     if plot:
         check_figure_path(plot, force=force)
     if results:
-        check_folder(results, force=force)
+        index_quality.check_folder(results, force=force)
     for spec in indexes:
         check_spec(spec, allow_faiss=allow_faiss)
     shapes = {name: index_quality.parse_random_name(name) for name in vectors if not Path(name).exists()}

@@ -14,14 +14,7 @@ from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.corpora.reading.sources import STANDARD_INPUT
 from embeddings.errors import FormatError
-from embeddings.models.loading import (
-    has_classifier,
-    has_model,
-    load,
-    load_classifier,
-    load_model,
-    load_model_or_vectors,
-)
+from embeddings.models import loading
 from embeddings.models.weighted_vectors import weight_vectors
 from embeddings.settings import flag
 from embeddings.support.remote.address import display_name
@@ -77,7 +70,7 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
             "Write word counts, to OUT.vocab if the format does not store them.  [default: only if the format does]",
             default=None,
         ),
-        *from_signature(load, table="TEXT"),
+        *from_signature(loading.load, table="TEXT"),
         option("--words", "Export only the first N words, or those listed in a file.", "N|FILE"),
         option(
             "--dtype",
@@ -128,8 +121,8 @@ def command(
     read_options: dict[str, Any] = {"allow_pickle": allow_pickle, "errors": errors}
     changes_rows = check_weighting(weighting)
     is_unchanged = words is None and table == "vectors" and not changes_rows and retrofit is None
-    if is_unchanged and file_format.load_format(name).write_classifier is not None and has_classifier(vectors):
-        classifier = load_classifier(vectors, errors=errors)
+    if is_unchanged and file_format.load_format(name).write_classifier is not None and loading.has_classifier(vectors):
+        classifier = loading.load_classifier(vectors, errors=errors)
         classifier.export(out, name, force=force)
         labels = len(classifier.labels)
         if as_json:
@@ -137,14 +130,14 @@ def command(
         else:
             note(f"exported a classifier of {quantity(labels, 'label')} to {out}")
         return
-    if is_unchanged and file_format.load_format(name).write_model is not None and has_model(vectors):
-        model = load_model(vectors, **read_options)
+    if is_unchanged and file_format.load_format(name).write_model is not None and loading.has_model(vectors):
+        model = loading.load_model(vectors, **read_options)
         exported = model.vectors
         files = file_format.write_model(model, out, **choice, force=force, **options)
     else:
-        exported = load(vectors, table=table, **read_options)
+        exported = loading.load(vectors, table=table, **read_options)
         if changes_rows:
-            source = load_model_or_vectors(vectors, **read_options) if table == "vectors" else exported
+            source = loading.load_model_or_vectors(vectors, **read_options) if table == "vectors" else exported
             if "fit_on" in weighting:
                 weighting["fit_on"] = Path(weighting["fit_on"])
             exported = weight_vectors(source, **{"weighting": "none", **weighting})
@@ -171,14 +164,10 @@ def report_export(vectors: Vectors, paths: list[str], format: str, dtype: str | 
 
 
 def select_words(vectors: Vectors, words: str) -> Vectors:
-    """The vectors of the first N words, or of the lines of a file; reports how many of them have none."""
+    """The vectors of the first N words, or of the words in a file; reports how many listed words have no vector."""
     if words.isdecimal() and words.isascii():
         return vectors.subset(int(words))
-    with open_decompressed(Path(words)) as stream:
-        lines = [line.rstrip(b"\r\n") for line in stream]
-    listed_words = list(filter(None, dict.fromkeys(decode_words(lines, "strict", f"{words}, line", 1))))
-    if not listed_words:
-        raise FormatError(f"{words} holds no words")
+    listed_words = read_words(words)
     known = [word for word in listed_words if word in vectors]
     if not known:
         raise FormatError(f"none of the {len(listed_words)} words in {words} has a vector")
@@ -187,3 +176,13 @@ def select_words(vectors: Vectors, words: str) -> Vectors:
         count = f"{len(missing)} of the {len(listed_words)}"
         note(f"{count} words in {words} have no vector, such as {missing[0]!r}")
     return vectors.subset(known)
+
+
+def read_words(path: str) -> list[str]:
+    """The distinct words of a text file, one to a line, in order; empty lines are skipped."""
+    with open_decompressed(Path(path)) as stream:
+        lines = [line.rstrip(b"\r\n") for line in stream]
+    words = [word for word in dict.fromkeys(decode_words(lines, "strict", f"{path}, line", 1)) if word]
+    if not words:
+        raise FormatError(f"{path} holds no words")
+    return words

@@ -8,14 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from embeddings.analysis.stability_runs import (
-    DEFAULT_SEEDS,
-    MIN_REPLICATES,
-    REPLICATES_FOLDER,
-    check_numbers,
-    stability,
-    word_trainer,
-)
+from embeddings.analysis import stability_runs
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, exclude, from_signature, option, seed
@@ -32,7 +25,7 @@ AFTER_TRAINING = option(
     "--resamples",
     "Afterwards train the model again on N resamples of the text and with 5 other seeds, as `embeddings stability` "
     "does, and save these to OUT.stability, for `embeddings neighbours --confidence`.",
-    MIN_REPLICATES,
+    stability_runs.MIN_REPLICATES,
     metavar="N",
 )
 
@@ -43,7 +36,7 @@ AFTER_TRAINING = option(
         click.Argument(["model"]),
         click.Argument(["corpus"], nargs=-1, required=True),
         OUT_FOLDER,
-        *from_signature(stability, resamples=None, seeds=None, resample_by=None),
+        *from_signature(stability_runs.stability, resamples=None, seeds=None, resample_by=None),
         seed("Random seed of the first training; the next one has the next seed."),
         THREADS,
         *corpus_options.options(corpus_options.INPUT),
@@ -59,10 +52,10 @@ def command(
     Each resample draws as many documents as CORPUS has, with replacement. After Ctrl-C the finished trainings are
     saved.
     """
-    check_numbers(resamples, seeds)
-    REPLICATES_FOLDER.check_target(out, force=force)
+    stability_runs.check_numbers(resamples, seeds)
+    stability_runs.REPLICATES_FOLDER.check_target(out, force=force)
     source = load_model(model)
-    word_trainer(source)
+    stability_runs.word_trainer(source)
     for what in source.record.get(NOTES, []):
         note(f"unlike the model, the trainings start from random values: {what}")
     text = Corpus(*corpus, **corpus_settings(source), **columns)
@@ -79,7 +72,7 @@ def command(
             costs += f" of about {seconds:.1f} s as recorded in the model, {trainings * seconds:.0f} s in all"
         bar.report(f"{costs}; {size / 1e6:,.1f} MB of memory and of disk")
         start = perf_counter()
-        result = stability(
+        result = stability_runs.stability(
             source, text, resamples=resamples, seeds=seeds, resample_by=resample_by, seed=seed, threads=threads,
             progress=bar.counter("training"),
         )  # fmt: skip
@@ -100,7 +93,7 @@ def check_train_options(out: str, corpus: Sequence[str], *, force: bool) -> None
     if "-" in corpus:
         raise click.UsageError("--resamples reads the text again and cannot be combined with standard input")
     exclude("resamples", "init", "continued", why=": the trainings start from random values")
-    REPLICATES_FOLDER.check_target(replicates_folder(out), force=force)
+    stability_runs.REPLICATES_FOLDER.check_target(replicates_folder(out), force=force)
 
 
 def replicates_folder(out: str) -> str:
@@ -114,6 +107,6 @@ def run_after_training(out: str, resamples: int) -> None:
     names = ("corpus", "seed", "threads", "force", "quiet", *corpus_options.INPUT)
     values = {name: context.params.get(name) for name in names}
     context.invoke(
-        command, model=out, out=replicates_folder(out), resamples=resamples, seeds=DEFAULT_SEEDS,
+        command, model=out, out=replicates_folder(out), resamples=resamples, seeds=stability_runs.DEFAULT_SEEDS,
         resample_by="documents", as_json=False, **values,
     )  # fmt: skip

@@ -21,15 +21,7 @@ import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.compilation.checked_build import register_rows
-from embeddings.kernels.merge_rows import (
-    RULES,
-    SentRows,
-    add_rounded_rows,
-    find_changed_rows,
-    merge_sent_rows,
-    merge_sent_rows_in_place,
-    set_rows,
-)
+from embeddings.kernels import merge_rows
 from embeddings.kernels.separate_arrays import read_only, separate_zeros
 from embeddings.models.table import Arrays, Table
 
@@ -242,7 +234,7 @@ class RowExchange:
             replica, segment = key
             buffer, copy = self.buffers[key], self.copies[segment.name][replica - self.hosted.start]
             nothing = np.zeros((self.task.parts, 0, 0), np.float32 if self.rounds else np.int16)
-            find_changed_rows(
+            merge_rows.find_changed_rows(
                 self.base[segment.name], copy, segment.first, segment.last, self.own_part, buffer.counts,
                 buffer.numbers, *((nothing, buffer.values) if self.rounds else (buffer.values, nothing)),
             )  # fmt: skip
@@ -290,7 +282,7 @@ class RowExchange:
             if self.rounds:
                 merged, rounded = np.empty((1, merged.shape[1] - 1), np.float32), merged
             arguments = self.merge_arguments(segment, changes)
-            buffer.counts[0] = merge_sent_rows(*arguments, buffer.numbers[0], merged, rounded)
+            buffer.counts[0] = merge_rows.merge_sent_rows(*arguments, buffer.numbers[0], merged, rounded)
 
         self.in_threads(merge, self.segments)
         return self.merged_rows()
@@ -307,13 +299,13 @@ class RowExchange:
             return
 
         def merge(segment: Segment) -> None:
-            merge_sent_rows_in_place(*self.merge_arguments(segment, changes))
+            merge_rows.merge_sent_rows_in_place(*self.merge_arguments(segment, changes))
 
         self.in_threads(merge, self.segments)
 
     def merge_arguments(
         self, segment: Segment, changes: Sequence[Changes]
-    ) -> tuple[np.ndarray, np.ndarray, SentRows, int, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, merge_rows.SentRows, int, np.ndarray]:
         """The first arguments of the kernels that merge a segment."""
         count, sent = self.task.replicas.count, {key: rows for part in changes for key, rows in part.items()}
         base, copies = self.base[segment.name], self.copies[segment.name]
@@ -335,9 +327,9 @@ class RowExchange:
                     rounded.append(rows.values.reshape(len(rows.numbers), width + 1))
             numbers.append(rows.numbers)
             starts[replica + 1] = starts[replica] + len(rows.numbers)
-        rule = RULES.index(self.declared[segment.name].on_merge or self.task.replicas.rule)
+        rule = merge_rows.RULES.index(self.declared[segment.name].on_merge or self.task.replicas.rule)
         bounds, changed = (starts[:-1].copy(), starts[1:].copy()), read_only(np.concatenate(rounded))
-        rows_of_all = SentRows(np.concatenate(numbers), *bounds, values, is_table, changed)
+        rows_of_all = merge_rows.SentRows(np.concatenate(numbers), *bounds, values, is_table, changed)
         return base, copies, rows_of_all, rule, separate_zeros((count, width))
 
     def set_merged(self, parts: Iterable[MergedRows]) -> None:
@@ -348,10 +340,10 @@ class RowExchange:
             base, copies = self.base[segment.name], self.copies[segment.name]
             numbers, values = map(read_only, rows)  # like arrays of the object store
             if self.rounds:
-                add_rounded_rows(base, copies, numbers, values)
+                merge_rows.add_rounded_rows(base, copies, numbers, values)
                 return
             for table in (base, *copies):
-                set_rows(table, numbers, values, 0, len(numbers))
+                merge_rows.set_rows(table, numbers, values, 0, len(numbers))
 
         self.in_threads(set_segment, [item for part in parts for item in part.items()])
 

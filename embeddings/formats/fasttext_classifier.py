@@ -11,27 +11,7 @@ from embeddings.classifier.classifier import SMALL_BYTES, LabelPredictor
 from embeddings.classifier.feature_extraction import index_features
 from embeddings.classifier.quantisation import dense_table, line_end_row
 from embeddings.errors import FormatError
-from embeddings.formats.fasttext_file import (
-    ENTRY,
-    INT32_MAX,
-    LABEL,
-    LOSSES,
-    MAX_HEADER_BYTES,
-    PARTS,
-    PRUNED_ENTRY,
-    QUANTISED_SIZES,
-    SHAPE,
-    SUPERVISED,
-    WORD,
-    Header,
-    check_size,
-    expected_parts,
-    header_arguments,
-    read_contents,
-    write_blocks,
-    write_entries,
-    write_matrix,
-)
+from embeddings.formats import fasttext_file
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, Rows
 from embeddings.support.cosine import row_blocks
 from embeddings.support.logs import log
@@ -54,9 +34,9 @@ def read_classifier(path: Path, *, errors: str = "strict") -> LabelPredictor:
     Raises:
         FormatError: the file is broken, or its model is unsupervised.
     """
-    contents = read_contents(path)
+    contents = fasttext_file.read_contents(path)
     header, output = contents.header, contents.outputs
-    if header.model != SUPERVISED:
+    if header.model != fasttext_file.SUPERVISED:
         raise FormatError(f"{path} is not a classifier but an unsupervised model; load it with load_model")
     if not header.labels:
         raise FormatError(f"{path} is broken: it has no labels")
@@ -85,7 +65,7 @@ def read_classifier(path: Path, *, errors: str = "strict") -> LabelPredictor:
         ),
         inputs=contents.inputs,
         output=(decode(quantised) if quantised else output).table,
-        loss=LOSSES[header.loss],
+        loss=fasttext_file.LOSSES[header.loss],
         settings={name: getattr(header, name) for name in SETTINGS},
         name=str(path),
         word_counts=contents.counts,
@@ -94,7 +74,7 @@ def read_classifier(path: Path, *, errors: str = "strict") -> LabelPredictor:
     )
 
 
-def used_ngrams(header: Header) -> dict[str, int]:
+def used_ngrams(header: fasttext_file.Header) -> dict[str, int]:
     """The settings of n-grams that take effect, under the names of fields of `Features`."""
     return {
         "min_n": max(header.min_n, 0) if header.has_ngrams else 0,
@@ -116,7 +96,7 @@ def write_classifier(classifier: LabelPredictor, path: Path) -> None:
     if is_pruned and isinstance(inputs, DenseRows):
         raise FormatError("fastText stores buckets that are pruned only in quantised models; quantize the classifier")
     header = build_header(classifier)
-    check_size(header)
+    fasttext_file.check_size(header)
     text, starts = features.text.tobytes(), features.starts.tolist()
     entries = [text[start:end] for start, end in pairwise(starts)]
     if b"\0" in text:
@@ -126,35 +106,39 @@ def write_classifier(classifier: LabelPredictor, path: Path) -> None:
     words, counts = entries[: header.words], classifier.word_counts
     with path.open("wb") as stream:
         stream.write(header.pack())
-        write_entries(stream, words, [1] * header.words if counts is None else counts.tolist(), WORD)
-        write_entries(stream, entries[header.words :], classifier.label_counts.tolist(), LABEL)
+        fasttext_file.write_entries(
+            stream, words, [1] * header.words if counts is None else counts.tolist(), fasttext_file.WORD
+        )
+        fasttext_file.write_entries(
+            stream, entries[header.words :], classifier.label_counts.tolist(), fasttext_file.LABEL
+        )
         if is_pruned:
-            stream.write(np.ascontiguousarray(classifier.bucket_rows, PRUNED_ENTRY).data)
+            stream.write(np.ascontiguousarray(classifier.bucket_rows, fasttext_file.PRUNED_ENTRY).data)
         write_inputs(stream, classifier)
         quantised = classifier.quantised_output if isinstance(inputs, QuantisedRows) else None
         write_rows(stream, quantised or DenseRows(classifier.output))
 
 
-def build_header(classifier: LabelPredictor) -> Header:
+def build_header(classifier: LabelPredictor) -> fasttext_file.Header:
     """The header of a file; settings of n-grams are copied from the classifier's file if they have the same effect."""
     features, settings, counts = classifier.features, classifier.settings, classifier.word_counts
     labels, dim = classifier.output.shape
     tokens = settings.get("tokens", features.words if counts is None else int(counts.sum()))
     effective = {name: int(getattr(features, name)) for name in NGRAMS}
-    header = Header(
+    header = fasttext_file.Header(
         dim=dim,
         entries=features.words + labels,
         words=features.words,
         labels=labels,
         tokens=tokens,
-        model=SUPERVISED,
-        loss={name: number for number, name in LOSSES.items()}[classifier.loss],
+        model=fasttext_file.SUPERVISED,
+        loss={name: number for number, name in fasttext_file.LOSSES.items()}[classifier.loss],
         pruned_size=-1 if classifier.bucket_rows is None or features.counts_missing else len(classifier.bucket_rows),
-        **header_arguments(settings),
+        **fasttext_file.header_arguments(settings),
         **effective,
     )
     own = {name: settings[name] for name in NGRAMS if type(settings.get(name)) is int}
-    stored = replace(header, **{name: value for name, value in own.items() if abs(value) <= INT32_MAX})
+    stored = replace(header, **{name: value for name, value in own.items() if abs(value) <= fasttext_file.INT32_MAX})
     return stored if used_ngrams(stored) == effective else header
 
 
@@ -166,23 +150,23 @@ def write_inputs(stream: BinaryIO, classifier: LabelPredictor) -> None:
         return
     words, buckets, table = features.words, features.buckets, inputs.table
     dim, pairs = table.shape[1], pairs[np.argsort(pairs[:, 0])]  # of bucket and row
-    stream.write(b"\0" + SHAPE.pack(words + buckets, dim))
-    write_blocks(stream, (table[block] for block in row_blocks(words, dim)))
+    stream.write(b"\0" + fasttext_file.SHAPE.pack(words + buckets, dim))
+    fasttext_file.write_blocks(stream, (table[block] for block in row_blocks(words, dim)))
     for block in row_blocks(buckets, dim):
         first, end = np.searchsorted(pairs[:, 0], [block.start, block.stop])
         rows = np.zeros((min(block.stop, buckets) - block.start, dim), np.float32)
         rows[pairs[first:end, 0] - block.start] = table[words:][pairs[first:end, 1]]
-        write_blocks(stream, [rows])
+        fasttext_file.write_blocks(stream, [rows])
 
 
 def write_rows(stream: BinaryIO, matrix: Rows) -> None:
     """Write a dense or a quantised matrix after its flag."""
     if isinstance(matrix, DenseRows):
-        write_matrix(stream, matrix.table.shape[1], [matrix.table])
+        fasttext_file.write_matrix(stream, matrix.table.shape[1], [matrix.table])
         return
     has_norms = len(matrix.norm_codes) > 0
     stream.write(b"\1" + (b"\1" if has_norms else b"\0"))
-    stream.write(QUANTISED_SIZES.pack(len(matrix.table), matrix.dim, matrix.table.size))
+    stream.write(fasttext_file.QUANTISED_SIZES.pack(len(matrix.table), matrix.dim, matrix.table.size))
     stream.write(np.ascontiguousarray(matrix.table).data)
     write_centroids(stream, matrix.dim, matrix.part_size, matrix.centroids)
     if has_norms:
@@ -192,7 +176,7 @@ def write_rows(stream: BinaryIO, matrix: Rows) -> None:
 
 def write_centroids(stream: BinaryIO, dim: int, part_size: int, centroids: np.ndarray) -> None:
     """Write the centroids of all parts after their sizes."""
-    stream.write(PARTS.pack(*expected_parts(dim, part_size)))
+    stream.write(fasttext_file.PARTS.pack(*fasttext_file.expected_parts(dim, part_size)))
     stream.write(np.ascontiguousarray(centroids, "<f4").data)
 
 
@@ -208,20 +192,26 @@ def cutoff_for_size(
     line_end = line_end_row(classifier)
     if line_end >= 0:
         norms[line_end] = np.inf
-    entry_sizes = np.diff(classifier.features.starts).astype(np.int64) + 1 + ENTRY.size
+    entry_sizes = np.diff(classifier.features.starts).astype(np.int64) + 1 + fasttext_file.ENTRY.size
     row_sizes = np.full(
         len(norms), -(-dim // dsub) + qnorm, np.int64
     )  # code bytes of a row; its dictionary entry is added below
     row_sizes[:words] += entry_sizes[:words]
-    row_sizes[words:] += 2 * PRUNED_ENTRY.itemsize
-    output = 1 + SHAPE.size + 4 * labels * dim
+    row_sizes[words:] += 2 * fasttext_file.PRUNED_ENTRY.itemsize
+    output = 1 + fasttext_file.SHAPE.size + 4 * labels * dim
     if qout:
         output = quantised_size(dim, qnorm) + labels * (-(-dim // min(2, dim)) + qnorm)
-    fixed_size = MAX_HEADER_BYTES + int(entry_sizes[words:].sum()) + quantised_size(dim, qnorm) + output
+    fixed_size = fasttext_file.MAX_HEADER_BYTES + int(entry_sizes[words:].sum()) + quantised_size(dim, qnorm) + output
     sizes = fixed_size + np.cumsum(row_sizes[np.argsort(-norms, kind="stable")])
     return int(np.searchsorted(sizes, size, side="right"))
 
 
 def quantised_size(dim: int, qnorm: bool) -> int:
     """The bytes of a quantised matrix without rows: flags, sizes, and float32 centroids."""
-    return 2 + QUANTISED_SIZES.size + PARTS.size + 4 * CENTROIDS * dim + (PARTS.size + 4 * CENTROIDS) * qnorm
+    return (
+        2
+        + fasttext_file.QUANTISED_SIZES.size
+        + fasttext_file.PARTS.size
+        + 4 * CENTROIDS * dim
+        + (fasttext_file.PARTS.size + 4 * CENTROIDS) * qnorm
+    )

@@ -19,17 +19,10 @@ from embeddings.formats.word2vec_text import (
     split_line,
     write_lines,
 )
-from embeddings.vectors.file_format import (
-    MAX_TEXT_DIM,
-    MAX_WORD_BYTES,
-    WHITE_SPACE,
-    Format,
-    check_dim,
-    is_number,
-)
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
-MAX_FIRST_LINE = MAX_TEXT_DIM * 64 + MAX_WORD_BYTES
+MAX_FIRST_LINE = file_format.MAX_TEXT_DIM * 64 + file_format.MAX_WORD_BYTES
 HEADER_NUMBERS = 2  # numbers after the first field of a line that may be a broken word2vec header
 
 
@@ -57,16 +50,18 @@ def sniff(start: bytes) -> float:
 def count_trailing_numbers(line: bytes) -> int:
     """The number of numeric fields at the end of a line, not counting its first field."""
     fields = line.split()[1:]
-    return next((count for count, field in enumerate(reversed(fields)) if not is_number(field)), len(fields))
+    return next(
+        (count for count, field in enumerate(reversed(fields)) if not file_format.is_number(field)), len(fields)
+    )
 
 
 def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors; raises FormatError if there are none."""
     if not len(vectors):
         raise FormatError("the glove format cannot store zero vectors: the number of components would be lost")
-    check_dim(vectors.dim, "the glove format", MAX_TEXT_DIM)
+    file_format.check_dim(vectors.dim, "the glove format", file_format.MAX_TEXT_DIM)
     with path.open("wb") as stream:
-        write_lines(vectors, stream, forbidden=WHITE_SPACE, format="glove")
+        write_lines(vectors, stream, forbidden=file_format.WHITE_SPACE, format="glove")
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
@@ -86,7 +81,7 @@ def read_dim(path: Path) -> int:
     dim = count_trailing_numbers(line)
     if not dim:
         raise FormatError(f"{path}, line 1: expected a word and its components" if start else f"{path} is empty")
-    check_dim(dim, f"{path}, line 1", MAX_TEXT_DIM)
+    file_format.check_dim(dim, f"{path}, line 1", file_format.MAX_TEXT_DIM)
     return dim
 
 
@@ -98,7 +93,7 @@ def describe(path: Path) -> dict[str, Any]:
     return {"words": None, "dim": dim, "first_words": first_words}
 
 
-FORMAT = Format(
+FORMAT = file_format.Format(
     summary="GloVe text: words and numbers, no header",
     extensions=(".glove",),
     sniff=sniff,

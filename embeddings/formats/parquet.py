@@ -11,18 +11,7 @@ from embeddings.errors import FormatError
 from embeddings.formats.arrow_ipc import arrow_errors
 from embeddings.formats.build_vectors import RowBuffer, build_vectors
 from embeddings.support.arrow import pa
-from embeddings.vectors.arrow_table import (
-    COUNT,
-    SCALE,
-    VECTOR,
-    WORD,
-    check_schema,
-    describe_schema,
-    get_column,
-    read_counts,
-    read_matrix,
-    to_table,
-)
+from embeddings.vectors import arrow_table
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
@@ -40,9 +29,11 @@ def sniff(start: bytes) -> float:
 
 def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
     """Write all vectors, and the counts if known; words are zstd-compressed; `dtype` is float32, float16 or int8."""
-    table = to_table(vectors, dtype=dtype)
-    compression = {name: "none" if name == VECTOR else "zstd" for name in table.column_names}
-    compression |= {f"{VECTOR}.list.element": "none"}  # numbers hardly compress, and are faster to read uncompressed
+    table = arrow_table.to_table(vectors, dtype=dtype)
+    compression = {name: "none" if name == arrow_table.VECTOR else "zstd" for name in table.column_names}
+    compression |= {
+        f"{arrow_table.VECTOR}.list.element": "none"
+    }  # numbers hardly compress, and are faster to read uncompressed
     rows = max(1, ROW_GROUP_BYTES // (vectors.dim * 4))
     pa.parquet.write_table(table, path, compression=compression, use_dictionary=False, row_group_size=rows)
 
@@ -51,7 +42,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     """The vectors, read in batches; any list type is accepted if all lists have the same length."""
     with open_parquet(path) as file:
         try:
-            check_schema(file.schema_arrow)
+            arrow_table.check_schema(file.schema_arrow)
             return read_batches(path, file)
         except FormatError as error:
             raise error if str(path) in str(error) else FormatError(f"{path}: {error}") from None
@@ -62,28 +53,32 @@ def read_batches(path: Path, file: Any) -> Vectors:
 
     The metadata of single columns is not read: if it claims encryption, Arrow crashes the process.
     """
-    metadata, vector = file.metadata, file.schema_arrow.field(VECTOR).type
+    metadata, vector = file.metadata, file.schema_arrow.field(arrow_table.VECTOR).type
     limit = max(SMALL_BYTES, MAX_EXPANSION * path.stat().st_size)
     group_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     size = max(group_bytes, metadata.num_rows * 4 * getattr(vector, "list_size", 1))  # one run may encode all rows
     if size > limit:
         raise FormatError(f"{path} is broken: its {path.stat().st_size} bytes would expand to {size}")
     rows, counts = None, list[np.ndarray | None]()
-    names = [name for name in (WORD, COUNT, VECTOR, SCALE) if name in file.schema_arrow.names]
+    names = [
+        name
+        for name in (arrow_table.WORD, arrow_table.COUNT, arrow_table.VECTOR, arrow_table.SCALE)
+        if name in file.schema_arrow.names
+    ]
     for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
-        part = read_matrix(batch)
+        part = arrow_table.read_matrix(batch)
         rows = rows or RowBuffer(path, part.shape[1], None)
         if part.shape[1] != rows.matrix.shape[1]:
             raise FormatError(f"vectors of different lengths: {rows.matrix.shape[1]} and {part.shape[1]} components")
-        rows.add([word.encode() for word in get_column(batch, WORD).to_pylist()], part)
+        rows.add([word.encode() for word in arrow_table.get_column(batch, arrow_table.WORD).to_pylist()], part)
         if rows.matrix.nbytes > 2 * limit:
             raise FormatError(f"{path.stat().st_size} bytes expand to at least {rows.matrix.nbytes}")
-        counts.append(read_counts(batch))
+        counts.append(arrow_table.read_counts(batch))
     if rows is None:
         return build_vectors(path, [], np.empty((0, getattr(vector, "list_size", 1)), np.float32))
     known_counts = [part for part in counts if part is not None]
     if known_counts and len(known_counts) < len(counts):
-        raise FormatError(f"the column {COUNT} contains nulls")
+        raise FormatError(f"the column {arrow_table.COUNT} contains nulls")
     return rows.to_vectors("strict", f"{path}, word", 1, np.concatenate(known_counts) if known_counts else None)
 
 
@@ -97,7 +92,7 @@ def open_parquet(path: Path) -> Iterator[Any]:
 def describe(path: Path) -> dict[str, Any]:
     """Metadata from the footer, also of tables without vectors."""
     with open_parquet(path) as file:
-        return describe_schema(file.schema_arrow, file.metadata.num_rows)
+        return arrow_table.describe_schema(file.schema_arrow, file.metadata.num_rows)
 
 
 FORMAT = Format(

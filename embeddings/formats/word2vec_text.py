@@ -22,16 +22,7 @@ from embeddings.corpora.reading.compression import HEAD_SIZE, file_compression, 
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
 from embeddings.support.arrow import pa, pc, string_scalar, to_arrow, to_numpy, to_string_array
-from embeddings.vectors.file_format import (
-    MAX_DIM,
-    MAX_TEXT_DIM,
-    WHITE_SPACE,
-    Format,
-    check_dim,
-    encode_words,
-    is_number,
-    row_chunks,
-)
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 BLOCK_BYTES = 1 << 22
@@ -112,8 +103,8 @@ class Layout:
 
 def write_lines(vectors: Vectors, stream: BinaryIO, *, forbidden: re.Pattern[str], format: str) -> None:
     """Write all vectors with the shortest digits that round-trip as float32, as numpy and gensim write them."""
-    words = encode_words(vectors, forbidden=forbidden, format=format)
-    for chunk in row_chunks(vectors, 64):
+    words = file_format.encode_words(vectors, forbidden=forbidden, format=format)
+    for chunk in file_format.row_chunks(vectors, 64):
         stream.write(b"".join(b"%b %b\n" % (next(words), row) for row in format_rows(chunk, " ")))
 
 
@@ -219,7 +210,7 @@ def parse_components(fields: list[bytes], layout: Layout, place: str) -> list[fl
     """The numbers of one line."""
     if len(fields) != layout.dim:
         raise FormatError(f"{place}: {len(fields)} components, but {layout.dim_source} {layout.dim}")
-    invalid = next((field for field in fields if not is_number(field)), None)
+    invalid = next((field for field in fields if not file_format.is_number(field)), None)
     if invalid is not None:
         raise FormatError(f"{place}: {invalid.decode('utf-8', 'replace')!r:.80} is not a number")
     return [float(field) for field in fields]
@@ -245,7 +236,7 @@ def find_header(start: bytes) -> Header | None:
     return Header(int(match[1]), int(match[2]), match.end()) if match else None
 
 
-def read_header(path: Path, *, min_component_bytes: int, max_dim: int = MAX_DIM) -> Header:
+def read_header(path: Path, *, min_component_bytes: int, max_dim: int = file_format.MAX_DIM) -> Header:
     """The header, checked against the size of an uncompressed file before memory is allocated."""
     start = read_head(path, HEADER_LIMIT * 16)
     header = find_header(start)
@@ -260,7 +251,7 @@ def read_header(path: Path, *, min_component_bytes: int, max_dim: int = MAX_DIM)
             f"{path} is truncated, or its header is wrong: {header.words} words of {header.dim} components "
             f"take at least {required} bytes, but {available} follow"
         )
-    check_dim(header.dim, f"{path}, line 1", max_dim)
+    file_format.check_dim(header.dim, f"{path}, line 1", max_dim)
     return header
 
 
@@ -269,7 +260,7 @@ def explain_missing_header(path: Path, start: bytes) -> str:
     if not start:
         return f"{path} is empty"
     fields = start.split(b"\n", 1)[0].split()
-    if len(fields) > 2 and all(map(is_number, fields[1:-1])):
+    if len(fields) > 2 and all(map(file_format.is_number, fields[1:-1])):
         return f"{path}, line 1: no 'WORDS COMPONENTS' header; if it is a GloVe file, read it with the format glove"
     return f"{path}, line 1: not the 'WORDS COMPONENTS' header of a word2vec file"
 
@@ -285,32 +276,32 @@ def sniff(start: bytes) -> float:
         del fields[-1:]
     if len(fields) < header.dim and CONTROL_CHARACTER.search(start):
         return 0  # binary vectors, the first of which begins with a digit and a line feed
-    return 0.9 if header.words == 0 or (fields and 2 * sum(map(is_number, fields)) >= len(fields)) else 0
+    return 0.9 if header.words == 0 or (fields and 2 * sum(map(file_format.is_number, fields)) >= len(fields)) else 0
 
 
 def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors, of at most 2**16 components."""
-    check_dim(vectors.dim, "the word2vec-text format", MAX_TEXT_DIM)
+    file_format.check_dim(vectors.dim, "the word2vec-text format", file_format.MAX_TEXT_DIM)
     with path.open("wb") as stream:
         stream.write(b"%d %d\n" % (len(vectors), vectors.dim))
-        write_lines(vectors, stream, forbidden=WHITE_SPACE, format="word2vec-text")
+        write_lines(vectors, stream, forbidden=file_format.WHITE_SPACE, format="word2vec-text")
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors; errors name the line."""
-    header = read_header(path, min_component_bytes=2, max_dim=MAX_TEXT_DIM)
+    header = read_header(path, min_component_bytes=2, max_dim=file_format.MAX_TEXT_DIM)
     layout = Layout(header.dim, "the header says", words=header.words, skip=1)
     return read_lines(path, layout).to_vectors(errors, f"{path}, line", 2)
 
 
 def describe(path: Path) -> dict[str, Any]:
     """Metadata from the first lines."""
-    header = read_header(path, min_component_bytes=2, max_dim=MAX_TEXT_DIM)
+    header = read_header(path, min_component_bytes=2, max_dim=file_format.MAX_TEXT_DIM)
     first_words = [line.split(b" ", 1)[0].decode("utf-8", "replace") for line in first_lines(path)[1:]]
     return {"words": header.words, "dim": header.dim, "first_words": first_words}
 
 
-FORMAT = Format(
+FORMAT = file_format.Format(
     summary="word2vec text: a header line, then words and numbers",
     extensions=(".txt", ".vec"),
     sniff=sniff,

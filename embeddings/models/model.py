@@ -17,33 +17,8 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import FormatError, NoWordsError, S, SettingError
 from embeddings.indexes.cosine_search import check_search
+from embeddings.models import document_vectors, model_files
 from embeddings.models.capabilities import installed_capability, word_predictor
-from embeddings.models.document_vectors import (
-    DOCUMENTS,
-    DocumentVectors,
-    Infer,
-    document_numbers,
-    installed_inferencer,
-    load_extras,
-    new_documents,
-)
-from embeddings.models.model_files import (
-    FILES,
-    FORMAT_VERSION,
-    INPUTS,
-    LABELS,
-    MODEL_JSON,
-    PHRASES,
-    TAGS,
-    TENSORS,
-    VECTORS,
-    VOCABULARY,
-    check_target,
-    package_versions,
-    read_model_json,
-    read_tensors,
-    read_vocabulary,
-)
 from embeddings.models.text_settings import corpus_settings
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support import tensors
@@ -146,9 +121,11 @@ class Model(InteropMixin):
         self.settings: dict[str, Any] = dict(settings or {})
         self.tables: dict[str, np.ndarray] = dict(tables or {})
         self.record: dict[str, Any] = dict(record or {})
-        self.packages: dict[str, str] = dict(package_versions() if packages is None else packages)
-        if VECTORS in self.tables:
-            raise SettingError(f"a table must not be called {VECTORS!r}, which is the table of word vectors")
+        self.packages: dict[str, str] = dict(model_files.package_versions() if packages is None else packages)
+        if model_files.VECTORS in self.tables:
+            raise SettingError(
+                f"a table must not be called {model_files.VECTORS!r}, which is the table of word vectors"
+            )
         if vectors.word_list is not vocabulary.word_list and list(vectors.words) != list(vocabulary.words):
             raise SettingError(f"vectors and vocabulary have different words: {len(vectors)} and {len(vocabulary)}")
         if vectors.word_form is None:
@@ -211,12 +188,12 @@ class Model(InteropMixin):
         Raises:
             SettingError: the model has none.
         """
-        table = self.tables.get(DOCUMENTS)
+        table = self.tables.get(document_vectors.DOCUMENTS)
         if table is None:
             raise SettingError(f"{self.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
-        names = document_numbers(len(table)) if self.tags is None else self.tags.to_pylist()
+        names = document_vectors.document_numbers(len(table)) if self.tags is None else self.tags.to_pylist()
         try:
-            return DocumentVectors(names, table)
+            return document_vectors.DocumentVectors(names, table)
         except SettingError as error:
             problem = f"its tags do not fit its documents: {error}"
             raise FormatError(f"the {self.name} model is broken: {problem}") from None
@@ -282,7 +259,7 @@ class Model(InteropMixin):
             FormatError: a table or setting is missing or broken.
             CorpusError: as `Corpus.encode`.
         """
-        items = new_documents(self, documents, texts, tags is not None)
+        items = document_vectors.new_documents(self, documents, texts, tags is not None)
         with showing(progress, "inferring", "texts") as shown:
             return self._infer(items, tags=tags, epochs=epochs, seed=seed, threads=threads, report=shown)
 
@@ -379,8 +356,8 @@ class Model(InteropMixin):
         return encode
 
     @cached_property
-    def _infer(self) -> Infer:
-        return installed_inferencer(self)
+    def _infer(self) -> document_vectors.Infer:
+        return document_vectors.installed_inferencer(self)
 
     @cached_property
     def classifier(self) -> "LabelPredictor":
@@ -438,10 +415,10 @@ class Model(InteropMixin):
             OutputError: the path exists or cannot be written.
             SettingError: a vector contains NaN or infinity.
         """
-        check_target(path, force=force)
+        model_files.check_target(path, force=force)
         self.vectors.check_finite()
         content = {
-            "format_version": FORMAT_VERSION,
+            "format_version": model_files.FORMAT_VERSION,
             "model": self.name,
             "composes": self.composer is not None,
             "settings": self.settings,
@@ -449,24 +426,24 @@ class Model(InteropMixin):
             "record": self.record,
         }
         text = json.dumps(to_jsonable(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        with atomic_write(path, force=force, folder=True, removable=FILES) as folder:
-            (folder / MODEL_JSON).write_text(text, encoding="utf-8")
-            self.vocabulary.save(folder / VOCABULARY)
+        with atomic_write(path, force=force, folder=True, removable=model_files.FILES) as folder:
+            (folder / model_files.MODEL_JSON).write_text(text, encoding="utf-8")
+            self.vocabulary.save(folder / model_files.VOCABULARY)
             arrays = dict(self.tables)
-            if self.vectors.compact is None and INPUTS not in arrays:
-                arrays[VECTORS] = self.vectors.matrix
-            for table, rows in ({VECTORS: self.vectors.compact} | self.compact).items():
+            if self.vectors.compact is None and model_files.INPUTS not in arrays:
+                arrays[model_files.VECTORS] = self.vectors.matrix
+            for table, rows in ({model_files.VECTORS: self.vectors.compact} | self.compact).items():
                 arrays |= {} if rows is None else rows.tensors(table)
-            tensors.save(arrays, folder / TENSORS)
+            tensors.save(arrays, folder / model_files.TENSORS)
             if self.tags is not None:
-                file = TagFile(folder / TAGS)
+                file = TagFile(folder / model_files.TAGS)
                 for start in range(0, len(self.tags), 1 << 16):
                     file.append(self.tags[start : start + (1 << 16)].to_pylist())
                 file.close()
             if self.phrases is not None:
-                write_table(self.phrases, folder / PHRASES)
+                write_table(self.phrases, folder / model_files.PHRASES)
             if self.labels is not None:
-                self.labels.save(folder / LABELS)
+                self.labels.save(folder / model_files.LABELS)
 
     def quantize(
         self, cutoff: Positive | None = None, *, storage: Storage = "codes", dsub: Positive = 2, seed: int = 1
@@ -512,7 +489,11 @@ class Model(InteropMixin):
             vectors=Vectors(vectors.word_list, encode(vectors.matrix), counts=vectors.counts),
             vocabulary=self.vocabulary,
             settings=self.settings,
-            tables={name: table for name, table in self.tables.items() if name == DOCUMENTS or len(table) not in sizes},
+            tables={
+                name: table
+                for name, table in self.tables.items()
+                if name == document_vectors.DOCUMENTS or len(table) not in sizes
+            },
             record=self.record,
             packages=self.packages,
             composer=self.composer,
@@ -538,11 +519,11 @@ class Model(InteropMixin):
             FormatError: a file is missing, broken or of an unknown version, or the files do not fit together.
         """
         folder = local_path(path)
-        fields = read_model_json(folder)
-        vocabulary = read_vocabulary(folder / VOCABULARY)
-        vectors, tables, compact = read_tensors(folder, vocabulary)
+        fields = model_files.read_model_json(folder)
+        vocabulary = model_files.read_vocabulary(folder / model_files.VOCABULARY)
+        vectors, tables, compact = model_files.read_tensors(folder, vocabulary)
         name, composer = fields.pop("model"), installed_composer if fields.pop("composes") else None
-        extras = load_extras(folder, tables.get(DOCUMENTS))
+        extras = document_vectors.load_extras(folder, tables.get(document_vectors.DOCUMENTS))
         return cls(
             name,
             vectors=vectors,

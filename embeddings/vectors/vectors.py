@@ -24,20 +24,9 @@ from embeddings.support.imports import import_extra, import_library
 from embeddings.support.interop import InteropMixin
 from embeddings.support.result_table import ResultTable
 from embeddings.support.word_list import WordList, as_counts
-from embeddings.vectors import arrow_table, file_format
+from embeddings.vectors import arrow_table, file_format, search
 from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors.compact_rows import CompactRows, from_int8
-from embeddings.vectors.search import (
-    Neighbours,
-    Query,
-    label_rows,
-    nearest,
-    query_row,
-    refuse_other_names,
-    sum_terms,
-    word_list,
-    word_rows,
-)
 
 if TYPE_CHECKING:
     from embeddings.indexes.index import Index
@@ -486,11 +475,11 @@ class Vectors(InteropMixin):
         """
         file_format.write(self, path, format=format, force=force, counts=counts, **options)
 
-    @refuse_other_names
+    @search.refuse_other_names
     def most_similar(
         self,
-        positive: Query,
-        negative: Query = (),
+        positive: search.Query,
+        negative: search.Query = (),
         *,
         top: Positive = 10,
         restrict: Positive | None = None,
@@ -498,7 +487,7 @@ class Vectors(InteropMixin):
         index: "Index | str | os.PathLike[str] | None" = None,
         method: SearchMethod = "cosine",
         others: "HasVectors | Vectors | None" = None,
-    ) -> Neighbours:
+    ) -> search.Neighbours:
         """The words nearest to a weighted sum of unit vectors, each with its cosine, nearest first.
 
         Query words are never among the results. Ties go to the more frequent word.
@@ -522,29 +511,29 @@ class Vectors(InteropMixin):
             SettingError: `method` is unknown, `top` or `restrict` is below 1, the query is empty, an array has the
                 wrong length, or the index belongs to other vectors.
         """
-        row, excluded_rows = sum_terms(self, positive, negative)
-        excluded_rows += [self.index(word) for word in word_list(self, exclude) if word in self]
-        return nearest(self, [(row, excluded_rows)], top, restrict, index, method, others)[0]
+        row, excluded_rows = search.sum_terms(self, positive, negative)
+        excluded_rows += [self.index(word) for word in search.word_list(self, exclude) if word in self]
+        return search.nearest(self, [(row, excluded_rows)], top, restrict, index, method, others)[0]
 
-    @refuse_other_names
+    @search.refuse_other_names
     def most_similar_many(
         self,
-        queries: Iterable[Query],
+        queries: Iterable[search.Query],
         *,
         top: int = 10,
         restrict: int | None = None,
         index: "Index | str | os.PathLike[str] | None" = None,
         method: SearchMethod = "cosine",
         others: "HasVectors | Vectors | None" = None,
-    ) -> list[Neighbours]:
+    ) -> list[search.Neighbours]:
         """`most_similar` for each query, searched as one batch."""
         check_search(top, restrict)
         if isinstance(queries, str) or not isinstance(queries, Iterable):
             raise SettingError(f"queries must be a list of queries, got {queries!r:.80}")
-        sums = [sum_terms(self, query, ()) for query in queries]
-        return nearest(self, sums, top, restrict, index, method, others) if sums else []
+        sums = [search.sum_terms(self, query, ()) for query in queries]
+        return search.nearest(self, sums, top, restrict, index, method, others) if sums else []
 
-    @refuse_other_names
+    @search.refuse_other_names
     def analogy(
         self,
         a: str,
@@ -554,7 +543,7 @@ class Vectors(InteropMixin):
         method: Literal["3cosadd", "3cosmul"] = "3cosadd",
         top: int = 10,
         restrict: int | None = None,
-    ) -> Neighbours:
+    ) -> search.Neighbours:
         """The words that are to c as b is to a, best first; a, b and c are not among them.
 
         3cosadd scores by cos(x, b - a + c) of unit vectors (Mikolov et al., 2013); 3cosmul multiplies and
@@ -576,13 +565,13 @@ class Vectors(InteropMixin):
         ids, scores = search_multiplicative(
             self.unit_rows, self[[a, b, c]], top, restrict=restrict, exclude=excluded_rows
         )
-        return label_rows(self, ids, scores)
+        return search.label_rows(self, ids, scores)
 
     def similarity(self, a: str, b: str) -> float:
         """The cosine of two words, -1 to 1; 0 where a vector is zero."""
         return cosine.cosine(self._vector(a), self._vector(b))
 
-    @refuse_other_names
+    @search.refuse_other_names
     def n_similarity(self, words_a: Sequence[str], words_b: Sequence[str]) -> float:
         """The cosine of the means of two lists of words, whose vectors are not normalised first (as in gensim).
 
@@ -593,7 +582,7 @@ class Vectors(InteropMixin):
         a, b = (self.get_mean_vector(words, normalize=False) for words in (words_a, words_b))
         return cosine.cosine(a, b)
 
-    @refuse_other_names
+    @search.refuse_other_names
     def get_mean_vector(
         self, words: Sequence[str], weights: Sequence[float] | np.ndarray | None = None, *, normalize: bool = True
     ) -> np.ndarray:
@@ -607,7 +596,7 @@ class Vectors(InteropMixin):
             UnknownWordError: a word has no vector (gensim leaves such words out).
             SettingError: there are no words, the weights are not one finite number for each, or all are 0.
         """
-        rows = word_rows(self, words, normalize=normalize)
+        rows = search.word_rows(self, words, normalize=normalize)
         factors = np.ones(len(words)) if weights is None else np.asarray(weights, dtype=np.float64)
         if factors.shape != (len(words),) or not np.isfinite(factors).all() or not factors.any():
             raise SettingError(
@@ -615,7 +604,7 @@ class Vectors(InteropMixin):
             )
         return np.asarray(factors @ rows / np.abs(factors).sum(), dtype=np.float32)
 
-    @refuse_other_names
+    @search.refuse_other_names
     def relative_cosine_similarity(self, a: str, b: str, top: int = 10) -> float:
         """The cosine of two words divided by the summed cosines of a's `top` neighbours; synonyms exceed 1 / top.
 
@@ -630,7 +619,7 @@ class Vectors(InteropMixin):
             raise SettingError(f"the cosines of the {top} words nearest to {a!r} sum to 0")
         return self.similarity(a, b) / total
 
-    @refuse_other_names
+    @search.refuse_other_names
     def wmdistance(self, document_a: Sequence[str], document_b: Sequence[str], *, normalize: bool = True) -> float:
         """The Word Mover's Distance of two lists of words (Kusner et al., 2015), by POT.
 
@@ -648,11 +637,11 @@ class Vectors(InteropMixin):
         cdist = import_library("scipy.spatial.distance").cdist
 
         emd2 = import_extra("ot", "wmd", "wmdistance").emd2
-        documents = [word_list(self, document) for document in (document_a, document_b)]
+        documents = [search.word_list(self, document) for document in (document_a, document_b)]
         a, b = (Counter(word for word in document if word in self) for document in documents)
         if not a or not b:
             return float("inf")
-        costs = cdist(*(word_rows(self, list(words), normalize=normalize) for words in (a, b)))
+        costs = cdist(*(search.word_rows(self, list(words), normalize=normalize) for words in (a, b)))
         shares = (np.array(list(words.values())) / words.total() for words in (a, b))
         return float(emd2(*shares, costs)) if costs.any() else 0.0
 
@@ -663,7 +652,7 @@ class Vectors(InteropMixin):
             UnknownWordError: a word has no vector (gensim leaves such words out).
             SettingError: there are no words.
         """
-        rows = word_rows(self, words, normalize=True)
+        rows = search.word_rows(self, words, normalize=True)
         return str(words[int((rows * cosine.normalize(rows.mean(axis=0))).sum(axis=1).argmin())])
 
     def distances(self, word: str | np.ndarray, others: Sequence[str] | None = None) -> np.ndarray:
@@ -673,11 +662,11 @@ class Vectors(InteropMixin):
             UnknownWordError: a word has no vector.
             SettingError: an array has the wrong length.
         """
-        query = query_row(self, word)
+        query = search.query_row(self, word)
         if others is None:
             cosines = exact_cosines(self.unit_rows, cosine.normalize(query))(np.arange(len(self)))
         else:
-            rows = cosine.normalize(self[word_list(self, others)])
+            rows = cosine.normalize(self[search.word_list(self, others)])
             cosines = np.clip((rows * cosine.normalize(query)).sum(axis=1), -1, 1)
         return np.asarray(1 - cosines)
 

@@ -17,16 +17,8 @@ from numpy.typing import NDArray
 
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import BinaryScores, ItemScores, Key, Measurement
+from embeddings.eval.tasks import linear_classifier
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
-from embeddings.eval.tasks.linear_classifier import (
-    NO_LABEL,
-    NOT_CONVERGED,
-    Windows,
-    macro_f1,
-    majority_scores,
-    train_classifier,
-    whiten,
-)
 from embeddings.eval.test_sets import SHIPPED_TAGGING, line_error, read_lines, shipped_file
 from embeddings.eval.word_matching import look_up
 from embeddings.vectors.vectors import Vectors
@@ -146,11 +138,11 @@ def score_tagging(subject: Subject, test: TaggingSet) -> list[ItemScores]:
     parts = {"training text": table.rows(test.train), "test text": table.rows(test.test)}
     absent = [part for part, rows in parts.items() if not table.has_vector[rows].any()]
     reason = f"no word of the {absent[0]} has a vector" if absent else None
-    guess, note = np.full(len(test_codes), NO_LABEL), None
+    guess, note = np.full(len(test_codes), linear_classifier.NO_LABEL), None
     if reason is None:
-        classifier = train_classifier(table.windows(test.train, window), train_codes, len(train_tags))
+        classifier = linear_classifier.train_classifier(table.windows(test.train, window), train_codes, len(train_tags))
         guess = classifier.predict(table.windows(test.test, window))
-        note = None if classifier.has_converged else NOT_CONVERGED
+        note = None if classifier.has_converged else linear_classifier.NOT_CONVERGED
     whole = BinaryScores(
         vectors=name, key=Key(test.name, "accuracy", method=f"window {window}"), correct=guess == test_codes,
         covered=covered, members=np.ones(len(test_codes), dtype=bool), over_all=True, clusters=test.test.sentence_of,
@@ -160,11 +152,11 @@ def score_tagging(subject: Subject, test: TaggingSet) -> list[ItemScores]:
     by_coverage = [whole.section(WITH_VECTOR, covered), whole.section(WITHOUT_VECTOR, ~covered)]
     macro = Measurement(
         vectors=name, key=Key(test.name, "macro-f1", method=f"window {window}"), covered=int(covered.sum()),
-        value=None if reason else macro_f1(test_codes, guess), total=len(covered), protocol=whole.protocol,
-        reason=reason, note=note,
+        value=None if reason else linear_classifier.macro_f1(test_codes, guess), total=len(covered),
+        protocol=whole.protocol, reason=reason, note=note,
     )  # fmt: skip
     most_frequent = np.full(len(test_codes), np.bincount(train_codes).argmax())
-    majority = majority_scores(name, test.name, test_codes, most_frequent)
+    majority = linear_classifier.majority_scores(name, test.name, test_codes, most_frequent)
     return [*by_tag, *(part for part in by_coverage if part.members.any()), *majority, macro, whole]
 
 
@@ -183,13 +175,15 @@ class WordTable:
         matrix, has_vector = look_up(vectors, row_of)
         rows = [row_of[word] for word in test.train.words]
         counts = np.bincount(rows, minlength=len(row_of)) * has_vector
-        return cls(row_of, whiten(matrix, counts) * has_vector[:, None].astype(np.float32), has_vector)
+        return cls(
+            row_of, linear_classifier.whiten(matrix, counts) * has_vector[:, None].astype(np.float32), has_vector
+        )
 
     def rows(self, text: TaggedText) -> NDArray[np.int64]:
         """The row of each word, (words,)."""
         return np.array([self.row_of[word] for word in text.words], dtype=np.int64)
 
-    def windows(self, text: TaggedText, window: int) -> Windows:
+    def windows(self, text: TaggedText, window: int) -> linear_classifier.Windows:
         """The window of each word; the last row of the table stands for positions outside of the sentence."""
         outside = len(self.matrix)
         flags = np.zeros((outside + 1, 2), dtype=np.float32)
@@ -199,7 +193,7 @@ class WordTable:
         rows = np.pad(self.rows(text), window, constant_values=outside)
         positions = np.arange(len(text.words))[:, None] + np.arange(2 * window + 1)
         is_inside = sentence[positions] == text.sentence_of[:, None]
-        return Windows(table, np.where(is_inside, rows[positions], outside))
+        return linear_classifier.Windows(table, np.where(is_inside, rows[positions], outside))
 
 
 KIND = Kind(

@@ -10,20 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import FormatError
+from embeddings.eval import test_sets
 from embeddings.eval.statistics.results import BinaryScores, F1Scores, ItemScores, Key
 from embeddings.eval.tasks.analogies import read_questions
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
-from embeddings.eval.test_sets import (
-    FOLDS,
-    GOOGLE_ANALOGIES,
-    GOOGLE_CATEGORIES,
-    line_error,
-    locate,
-    read_lines,
-    set_name,
-    splits_of,
-)
 from embeddings.eval.word_matching import look_up_rows
 from embeddings.support.cosine import normalize
 from embeddings.support.imports import import_library
@@ -52,26 +43,28 @@ def read_word_categories(name: str | os.PathLike[str]) -> WordCategories:
 
     A line that occurs twice counts once.
     """
-    if str(name) == GOOGLE_CATEGORIES and not Path(name).exists():
+    if str(name) == test_sets.GOOGLE_CATEGORIES and not Path(name).exists():
         # without words of two categories, such as Georgia
-        test = read_questions(GOOGLE_ANALOGIES)
+        test = read_questions(test_sets.GOOGLE_ANALOGIES)
         categories_of: dict[str, set[str]] = {}
         for (a, b, _), section in zip(test.questions, test.section_of, strict=True):
             for word, category in zip((a, b), GOOGLE_SECTIONS.get(test.sections[section], ()), strict=False):
                 categories_of.setdefault(word, set()).add(category)
         single = {word: names.pop() for word, names in sorted(categories_of.items()) if len(names) == 1}
-        return WordCategories(GOOGLE_CATEGORIES, list(single), list(single.values()))
-    path = locate(name)
+        return WordCategories(test_sets.GOOGLE_CATEGORIES, list(single), list(single.values()))
+    path = test_sets.locate(name)
     entries: dict[tuple[str, str], None] = {}
-    for number, line in read_lines(path):
+    for number, line in test_sets.read_lines(path):
         separator = next((mark for mark in "\t," if mark in line), None)
         fields = [field.strip() for field in line.split(separator)]
         if len(fields) != 2 or not all(fields):
-            raise line_error(path, number, "a word and its category", line)
+            raise test_sets.line_error(path, number, "a word and its category", line)
         entries[fields[0], fields[1]] = None
     if len({category for _, category in entries}) < 2:
         raise FormatError(f"{path} contains fewer than two categories")
-    return WordCategories(set_name(name), [word for word, _ in entries], [category for _, category in entries])
+    return WordCategories(
+        test_sets.set_name(name), [word for word, _ in entries], [category for _, category in entries]
+    )
 
 
 STARTS, SEED = 10, 1
@@ -120,9 +113,9 @@ def kmeans(units: np.ndarray, count: int) -> NDArray[np.int64]:
         return np.asarray(KMeans(count, n_init=STARTS, random_state=SEED).fit_predict(units), dtype=np.int64)
 
 
-METHOD = f"{FOLDS} folds"
+METHOD = f"{test_sets.FOLDS} folds"
 PREDICTION_PROTOCOL = (
-    f"logistic regression (L2 penalty, C = 1) on vectors, whitened over the training words; {FOLDS}-fold "
+    f"logistic regression (L2 penalty, C = 1) on vectors, whitened over the training words; {test_sets.FOLDS}-fold "
     "cross-validation, stratified by category; case is ignored, and of words that differ in case alone the most "
     "frequent is used; vectors are composed where possible; a word of two categories counts twice, in the same fold; "
     "F1 is over all words, and a word without a vector is predicted no category; macro: the mean over categories; "
@@ -135,7 +128,7 @@ def score_categories(subject: Subject, test: WordCategories) -> list[ItemScores]
     names, category = np.unique(test.categories, return_inverse=True)
     matrix, covered = look_up_rows(subject.vectors, test.words, subject.folding.find(test.words))
     reason = None if covered.any() else "no word has a vector"
-    splits = splits_of([word.upper() for word in test.words], test.categories, None)
+    splits = test_sets.splits_of([word.upper() for word in test.words], test.categories, None)
     predicted, common, note = cross_predict(category, splits, partial(predict, matrix, covered, category))
     actual, guesses = (side[:, None] == np.arange(len(names)) for side in (category, predicted))
     name = subject.name
