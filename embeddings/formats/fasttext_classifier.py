@@ -7,9 +7,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from embeddings.classifier.classifier import SMALL_BYTES, LabelPredictor
+from embeddings.classifier.classifier import SMALL_BYTES, LabelPredictor, dense_table, line_end_row
 from embeddings.classifier.feature_extraction import index_features
-from embeddings.classifier.quantisation import dense_table, line_end_row
 from embeddings.errors import FormatError
 from embeddings.formats import fasttext_file
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, Rows

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from embeddings.classifier.classifier import LabelPredictor, TextNormalizer
+from embeddings.classifier.classifier import LabelPredictor, TextNormalizer, buckets_of_rows, prune
 from embeddings.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, ClassifierSettings
-from embeddings.classifier.quantisation import buckets_of_rows, prune
 from embeddings.classifier.saved_classifier import (
     LOSSES,
     NGRAM_BUCKETS,

@@ -101,7 +101,7 @@ def test_a_missing_cache_is_a_warning_with_the_remedy(notices, tmp_path, monkeyp
     [
         ("embeddings.plugins.fasttext", "fasttext"),
         ("embeddings.plugins.structured_skipgram", "structured-skipgram"),
-        ("embeddings.plugins.sembei.lattice", "sembei"),
+        ("embeddings.plugins.sembei.sembei", "sembei"),
         ("embeddings.corpora.scanner", "the text reader"),
         ("another.package", "kernels of another.package"),
     ],

@@ -14,7 +14,7 @@ from embeddings.errors import CorpusError, EmbeddingsError, SettingError
 from embeddings.kernels.block import LAST, new_cursor
 from embeddings.kernels.loss_tally import LOSS
 from embeddings.kernels.step_buffers import new_step_buffers
-from embeddings.plugins.distillation.word_rows import fit_ngram_rows
+from embeddings.plugins.distillation.distillation import fit_ngram_rows
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
 from embeddings.plugins.text_pairs.pair_stream import PairBlock, PairTexts

@@ -7,7 +7,7 @@ import pytest
 from supervised_models import LOSSES, supervised_model
 
 import embeddings as em
-from embeddings.classifier.quantisation import prune
+from embeddings.classifier.classifier import prune
 from embeddings.errors import SettingError
 from embeddings.plugins.classifier.text_classification import quantize, retrained
 

@@ -102,7 +102,7 @@ OWN_NAMES = {
     "eval/test_sets.py": (2, "constants"),
     "eval/index_quality.py": (2, "constants"),
     "eval/tuning/study_folder.py": (6, "constants"),
-    "plugins/distillation/word_rows.py": (1, "a quotient of numbers"),
+    "plugins/distillation/distillation.py": (1, "a quotient of numbers"),
     "plugins/distillation/teach.py": (2, "a number, and constants in the folder that the user names"),
     "plugins/glove/cooccurrences.py": (1, "a number"),
 }

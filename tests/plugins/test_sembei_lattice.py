@@ -18,16 +18,16 @@ from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.plugins.sembei import sembei
-from embeddings.plugins.sembei.lattice import (
+from embeddings.plugins.sembei.sembei import (
     LatticeSource,
     adjacent_ngrams,
     fill_lattice,
     fill_targets,
     new_lattice,
     new_lattice_buffers,
+    ngrams_within,
     noise_groups,
 )
-from embeddings.plugins.sembei.sembei import ngrams_within
 
 TOKENS = 4
 
