@@ -14,15 +14,11 @@ EXTENSIONS = (".png", ".svg", ".pdf")
 
 def label_log_axis(axis: Any) -> None:
     """Label an axis of matplotlib, made logarithmic before, at 1, 2 and 5 times powers of ten: 0.5, 200, 50k, 2M."""
-    EngFormatter = import_library("matplotlib.ticker").EngFormatter
-    FuncFormatter = import_library("matplotlib.ticker").FuncFormatter
-    LogLocator = import_library("matplotlib.ticker").LogLocator
-    NullFormatter = import_library("matplotlib.ticker").NullFormatter
-
-    large = EngFormatter(sep="")
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1000 else large(value)))
-    axis.set_minor_formatter(NullFormatter())
+    ticker = import_library("matplotlib.ticker")
+    large = ticker.EngFormatter(sep="")
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}" if value < 1000 else large(value)))
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def check_figure_path(path: str | os.PathLike[str], *, force: bool = False) -> None:
