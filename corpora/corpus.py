@@ -154,10 +154,14 @@ class Corpus:
         self.lines: Lines = check_value("lines", lines, Lines, {})
         self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
         self.max_types: int | None = check_value("max_types", max_types, Positive | None, {})
-        given, weights = (sources, [1.0] * len(sources)) if vectors is None else split_weights(sources)
+        is_weighted = vectors is not None or isinstance(pairs, PairFormat)
+        weights: list[float | None] = [None] * len(sources)
+        given, weights = split_weights(sources) if is_weighted else (list(sources), weights)
         resolved = [resolve_source(source) for source in given]
         self.sources = [item for items in resolved for item in items]
-        self.weights = [weight for weight, items in zip(weights, resolved, strict=True) for _ in items]
+        sizes_and_weights = [(len(items), weight or 1.0) for items, weight in zip(resolved, weights, strict=True)]
+        self.weights = [weight for n_items, weight in sizes_and_weights for _ in range(n_items)]
+        self.proportions = sizes_and_weights if pairs is not None and any(weights) else []  # sources of each input
         self.paths = [Path(display_name(source)) for source in given if isinstance(source, str | os.PathLike)]
         self.labels = check_format("labels", labels, LabelFormat, self, ["tag_column"])
         if self.labels is not None and self.text_column is not None:
@@ -196,6 +200,8 @@ class Corpus:
         given: dict[str, Any] = {name: asdict(one) for name, one in formats.items() if one is not None}
         if self.vectors is not None:
             given["vectors"]["weights"] = self.weights
+        if self.proportions:
+            given["pairs"]["proportions"] = self.proportions
         lines = {} if self.lines == "separate" else {"lines": self.lines}
         return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **lines, **given}
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.array_file import BLOCK, load_array, output_errors
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import CorpusError, FormatError, S, SettingError
-from embeddings.support.arrow import combine_chunks, pa, read_table, to_arrow, to_nullable_array
+from embeddings.support.arrow import combine_chunks, pa, pc, read_table, to_arrow, to_nullable_array, to_numpy
 from embeddings.support.files import acquire_shared
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 COLUMN = "tag"
 FORMAT = 8
+PROPORTIONS = "proportions"  # in the description of pairs: the number of pairs of each input and its proportion
 META = "meta.json"
 IDS = "ids.npy"
 SENTENCES = "sentences.npy"
@@ -152,6 +153,15 @@ class EncodedCorpus:
     def first_tags(self) -> Any:
         """The first tag of each document, a pyarrow array of strings (D,)."""
         return self.tags if self.tag_starts is None else self.tags.take(to_arrow(self.tag_starts[:-1]))
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The weights of documents, (D,): the last tag of each, if it begins with a tab; None without weights."""
+        tags = self.tags if self.tag_starts is None else self.tags.take(to_arrow(self.tag_starts[1:] - 1))
+        if tags is None or not (tags[0].as_py() or "").startswith("\t"):
+            return None
+        weights: NDArray[np.float64] = to_numpy(pc.utf8_ltrim_whitespace(tags).cast("float64"))
+        return weights
 
     @property
     def single_tags(self) -> Any:

@@ -201,7 +201,7 @@ class Encoder:
             vocabulary.save(self.folder / encoded_corpus.VOCABULARY)
             meta = {
                 "format": encoded_corpus.FORMAT,
-                "fingerprint": self.fingerprint(vocabulary),
+                "fingerprint": self.fingerprint(vocabulary, description.get(encoded_corpus.PROPORTIONS)),
                 "tokens": self.ids.count,
                 "types": len(vocabulary),
                 "max_undercount": self.words.max_undercount,
@@ -214,13 +214,14 @@ class Encoder:
             }
             encoded_corpus.write_meta(self.folder, meta, {encoded_corpus.IDS: self.ids.file_digest})
 
-    def fingerprint(self, vocabulary: Vocabulary) -> str:
+    def fingerprint(self, vocabulary: Vocabulary, proportions: Any = None) -> str:
         """Return a digest of everything that a trainer sees of the corpus."""
         lengths = to_numpy(pc.binary_length(vocabulary.column))
         digest = sha256(lengths.astype("<i8").data)
         digest.update(memoryview(vocabulary.column.buffers()[2])[: int(lengths.sum())])
         for file in self.files():
             digest.update(file.digest.digest())
+        digest.update(b"" if proportions is None else repr(proportions).encode())
         return digest.hexdigest()[:32]
 
     def files(self) -> list[ArrayFile | encoded_corpus.TagFile]:

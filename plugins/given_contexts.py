@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from embeddings.compilation.jit import entry_point
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.reading.word_contexts import WEIGHTED
 from embeddings.corpora.vocabulary import Vocabulary, frequency_order
 from embeddings.errors import CorpusError, S
 from embeddings.kernels.block import BLOCK_SIZE, END, FIRST, LAST, POSITION, Block, all_in_range, draw_noise, new_block
@@ -22,10 +21,10 @@ from embeddings.models.table import word_vectors
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.skipgram import SkipGramOperands, learn_block
 from embeddings.settings import Dimension, InitialValues, ObjectiveChoice, Schedule, VocabularySize, option
-from embeddings.support.arrow import pc, to_arrow, to_numpy
+from embeddings.support.arrow import to_arrow, to_numpy
 from embeddings.training.plan import Plan
 from embeddings.training.replicas import REPLICA_BLOCK_SIZE
-from embeddings.training.stream import Chunk, ItemStream
+from embeddings.training.stream import Chunk, ItemStream, systematic_draws
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 
@@ -46,15 +45,12 @@ def read_pairs(encoded: EncodedCorpus, words: int, min_count: int) -> tuple[Pair
     if encoded.tags is None:
         raise CorpusError("the corpus has no contexts; set pairs of the Corpus, such as pairs=ContextFormat()")
     ids, starts = np.asarray(encoded.ids), np.asarray(encoded.sentences)[np.asarray(encoded.documents)]
-    weights = np.empty(0)
-    if is_weighted := bool(encoded.meta.get(WEIGHTED)):
-        texts = encoded.tags.take(to_arrow(np.asarray(encoded.tag_starts)[:-1] + 1))
-        weights = to_numpy(pc.utf8_ltrim_whitespace(texts).cast("float64"))
-    tags = (encoded.first_tags if is_weighted else encoded.single_tags).dictionary_encode()
+    weights = encoded.weights
+    tags = (encoded.single_tags if weights is None else encoded.first_tags).dictionary_encode()
     contexts = to_numpy(tags.indices.fill_null(-1)).astype(np.int32)
     documents = np.repeat(np.arange(len(contexts)), np.diff(starts))
     is_used = (ids.view(np.uint32) < words) & (contexts[documents] >= 0)
-    if is_weighted:
+    if weights is not None:
         is_used &= weights[documents] > 0
     ids, documents = ids[is_used], documents[is_used]
     counts = np.bincount(contexts[documents], minlength=len(tags.dictionary))
@@ -63,7 +59,7 @@ def read_pairs(encoded: EncodedCorpus, words: int, min_count: int) -> tuple[Pair
         raise CorpusError(f"no context has {min_count} pairs with a word of the vocabulary; lower {S.min_count}")
     ids, documents = ids[is_used], documents[is_used]
     old, draws = contexts[documents], counts
-    if is_weighted:
+    if weights is not None:
         weights = weights[documents] * (len(ids) / weights[documents].sum())
         draws = np.maximum(np.rint(np.bincount(old, weights, len(counts))), 1).astype(np.int64)
     counts = np.where(counts >= min_count, draws, 0)
@@ -74,7 +70,7 @@ def read_pairs(encoded: EncodedCorpus, words: int, min_count: int) -> tuple[Pair
     for kind, used, names in (("word", ids, encoded.vocabulary), ("context", rows[old], vocabulary)):
         if (used == used[0]).all():
             raise CorpusError(f"all pairs have the {kind} {names.words[used[0]]!r:.80}, so there is nothing to learn")
-    return Pairs(ids.astype(np.int32), rows[old], weights), vocabulary
+    return Pairs(ids.astype(np.int32), rows[old], np.empty(0) if weights is None else weights), vocabulary
 
 
 class PairSource(NamedTuple):
@@ -146,11 +142,9 @@ class ContextStream(ItemStream):
         return is_inside and is_ordered and super().is_valid(block, chunk)
 
     def draws(self, begin: int, end: int, offset: float) -> NDArray[np.int64]:
-        """The numbers of the pairs of a share, at equal distances in the sum of weights (systematic sampling)."""
-        if not len(self.cumulative_weights):
-            return np.arange(begin, end)
-        places = (np.arange(begin, end) + offset) * (self.cumulative_weights[-1] / self.units)
-        return np.asarray(np.searchsorted(self.cumulative_weights[:-1], places, side="right"))
+        """The numbers of the pairs of a share."""
+        weights = self.cumulative_weights
+        return systematic_draws(weights, begin, end, offset) if len(weights) else np.arange(begin, end)
 
     def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
         """One chunk of the pairs of a share in an epoch, in random order or that of the table."""

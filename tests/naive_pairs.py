@@ -21,9 +21,10 @@ def unit(vectors):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def in_batch_loss(units, texts, size, temperature):
-    """The sum of the losses of pairs; candidates equal to the left or the right text of the pair are left out."""
+def in_batch_loss(units, texts, size, temperature, weights=None):
+    """The weighted sum of the losses of pairs; candidates equal to a text of the pair are left out."""
     left, right = texts[:size], texts[size : 2 * size]
+    weights = np.ones(size) if weights is None else weights
     total = 0.0
     for i in range(size):
         own = units[i] @ units[size + i] / temperature
@@ -36,7 +37,7 @@ def in_batch_loss(units, texts, size, temperature):
             is_equal_right = right[j] == right[i]
             if j != i and not is_equal_right and left[j] not in (left[i], right[i]):
                 backward += np.exp(units[j] @ units[size + i] / temperature)
-        total += 0.5 * (np.log(forward) + np.log(backward)) - own
+        total += weights[i] * (0.5 * (np.log(forward) + np.log(backward)) - own)
     return total
 
 
@@ -44,26 +45,26 @@ def cosines(units, size, first):
     return np.array([units[i] @ units[first + i] for i in range(size)])
 
 
-def regression_loss(units, ratings):
-    return ((cosines(units, len(ratings), len(ratings)) - ratings) ** 2).sum()
+def regression_loss(units, ratings, weights):
+    return (weights * (cosines(units, len(ratings), len(ratings)) - ratings) ** 2).sum()
 
 
-def cosent_loss(units, ratings, temperature):
+def cosent_loss(units, ratings, temperature, weights):
     size = len(ratings)
     c = cosines(units, size, size)
-    terms = [np.exp((c[j] - c[i]) / temperature) for i in range(size) for j in range(size) if ratings[i] > ratings[j]]
-    return size * np.log(1 + sum(terms))
+    pairs = [(i, j) for i in range(size) for j in range(size) if ratings[i] > ratings[j]]
+    return size * np.log(1 + sum(weights[i] * weights[j] * np.exp((c[j] - c[i]) / temperature) for i, j in pairs))
 
 
-def triplet_loss(units, size, margin):
-    return np.maximum(0, margin - cosines(units, size, size) + cosines(units, size, 2 * size)).sum()
+def triplet_loss(units, size, margin, weights):
+    return (weights * np.maximum(0, margin - cosines(units, size, size) + cosines(units, size, 2 * size))).sum()
 
 
-def divergence_loss(units, ratings, hidden, output):
+def divergence_loss(units, ratings, hidden, output, weights):
     """Of ratings in classes from 0 on; the last column of both matrices of the network is the bias."""
     size, dim = len(ratings), units.shape[1]
     total = 0.0
-    for a, b, rating in zip(units[:size], units[size:], ratings, strict=True):
+    for a, b, rating, weight in zip(units[:size], units[size:], ratings, weights, strict=True):
         features = np.concatenate([np.sqrt(dim) * abs(a - b), dim * a * b, [1]])
         activations = np.append(1 / (1 + np.exp(-hidden @ features)), 1)
         scores = output @ activations
@@ -72,13 +73,13 @@ def divergence_loss(units, ratings, hidden, output):
         p[int(rating)] += 1 - rating % 1
         if rating % 1:
             p[int(rating) + 1] += rating % 1
-        total += sum(x * np.log(x / y) for x, y in zip(p, q, strict=True) if x)
+        total += weight * sum(x * np.log(x / y) for x, y in zip(p, q, strict=True) if x)
     return total
 
 
-def contrastive_loss(units, labels, margin):
+def contrastive_loss(units, labels, margin, weights):
     distances = 1 - cosines(units, len(labels), len(labels))
-    return 0.5 * np.where(labels == 1, distances**2, np.maximum(0, margin - distances) ** 2).sum()
+    return 0.5 * (weights * np.where(labels == 1, distances**2, np.maximum(0, margin - distances) ** 2)).sum()
 
 
 def numerical_gradient(function, array, step=1e-6):

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from itertools import compress, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.encoded_corpus import PROPORTIONS
 from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, Utf8Decoder, check_encoding, encode_utf8
 from embeddings.corpora.reading.reader import SourceReader, Table, is_table, open_table
@@ -73,13 +74,14 @@ class PairBatch:
     """Pairs of texts that are not empty.
 
     `negatives`, if there are any, are texts that are less similar to the left texts than the right ones are. `ratings`
-    is float64 (pairs,): the similarity of the two texts on any scale, or a binary label.
+    is float64 (pairs,): the similarity of the two texts on any scale, or a binary label. `weights` is float64 (pairs,).
     """
 
     left: list[str]
     right: list[str]
     negatives: list[str] | None = None
     ratings: NDArray[np.float64] | None = None
+    weights: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.left)
@@ -92,7 +94,7 @@ class PairChecks:
         self.name = name
         self.missing = missing  # why there are no pairs
         self.n_pairs = self.n_empty = 0
-        self.form: tuple[bool, bool] | None = None  # whether pairs have ratings, and negative texts
+        self.form: dict[str, bool] = {}  # what pairs have
         self.form_of = ""
         self.pairs: set[tuple[str, str]] = set()  # those of batches until two differ
         self.ratings: set[float] = set()  # the same
@@ -100,9 +102,10 @@ class PairChecks:
 
     def add(self, batch: PairBatch, position: str, first: int) -> PairBatch:
         """Return a batch without pairs with an empty side; its pairs are numbered from `first` on."""
-        form = batch.ratings is not None, batch.negatives is not None
-        if self.form not in (None, form):
-            what = "ratings" if self.form is None or self.form[0] != form[0] else "negative texts"
+        parts = {"ratings": batch.ratings, "negative texts": batch.negatives, "weights": batch.weights}
+        form = {what: part is not None for what, part in parts.items()}
+        if self.form and self.form != form:
+            what = next(what for what in form if form[what] != self.form[what])
             raise CorpusError(f"some pairs have {what} and others do not: {self.form_of} 1; {position} 1")
         self.form, self.form_of = form, self.form_of or position
         texts = [part for part in (batch.left, batch.right, batch.negatives) if part is not None]
@@ -110,8 +113,8 @@ class PairChecks:
         if not all(keep):
             self.first_empty = self.first_empty or f"{position} {first + keep.index(False) + 1}"
             left, right, *negatives = (list(compress(part, keep)) for part in texts)
-            ratings = None if batch.ratings is None else batch.ratings[keep]
-            batch = PairBatch(left, right, negatives[0] if negatives else None, ratings)
+            numbers = (None if part is None else part[keep] for part in (batch.ratings, batch.weights))
+            batch = PairBatch(left, right, negatives[0] if negatives else None, *numbers)
             self.n_empty += len(keep) - len(batch)
         self.n_pairs += len(batch)
         if len(self.pairs) < 2:
@@ -222,6 +225,8 @@ class PairColumns:
             strings, if there are no others.
         rating: the column of ratings or binary labels; by default a column of numbers called score, rating, label or
             the like, or the third of three columns without names.
+        weight: the column of weights, numbers from 0 on: a pair of weight 2 counts twice as much in the loss as one of
+            weight 1. By default all pairs have the same weight.
         header: whether the first row of CSV and TSV holds the names of columns, or a pair; by default, unless one of
             its cells is a number. Columns without names have their numbers, "1", "2" and so on, as names.
     """
@@ -230,6 +235,7 @@ class PairColumns:
     right: str | None = None
     negative: str | None = None
     rating: str | None = None
+    weight: str | None = None
     header: bool | None = None
 
     def __post_init__(self) -> None:
@@ -240,7 +246,7 @@ class PairColumns:
         """The pair columns of a table; a column that is not set is inferred from the names in the table."""
         if self.left is not None:
             return self
-        named = (self.negative, self.rating)
+        named = (self.negative, self.rating, self.weight)
         texts = [name for name in table.text_columns if name not in named]
         if table.is_text and len(others := [name for name in table.columns if name not in named]) == 2:
             texts = others  # although the first rows of one have only numbers
@@ -261,7 +267,8 @@ class PairColumns:
                 )
         rating = self.rating
         if rating is None and negative is None:
-            ratings = [name for name in table.number_columns if name.lower() in RATING_NAMES or not table.has_names]
+            numbers = [name for name in table.number_columns if name not in named]
+            ratings = [name for name in numbers if name.lower() in RATING_NAMES or not table.has_names]
             rating = ratings[0] if len(ratings) == 1 and table.columns[2:] else None
         return replace(self, left=texts[0], right=texts[1], negative=negative, rating=rating)
 
@@ -315,6 +322,7 @@ class TextPairs:
         self.encoding = check_encoding(encoding)
         self.encoding_errors = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         self.n_pairs = self.n_empty = 0  # of the last complete iteration
+        self.sizes: list[int] = []  # the number of pairs of each source, the same
 
     @property
     def name(self) -> str:
@@ -324,7 +332,7 @@ class TextPairs:
     def __iter__(self) -> Iterator[PairBatch]:
         document_kinds = [kind for kind in self.kinds if kind != COLUMNS]
         missing = f"no document has {' or '.join(document_kinds)}; {RULE}" if document_kinds else "it is empty"
-        checks = PairChecks(self.name, missing)
+        checks, ends = PairChecks(self.name, missing), [0]
         for source in self.sources:
             has_rows = not document_kinds or (COLUMNS in self.kinds and is_table(source, self.encoding))
             unit = "row" if has_rows else "pair"
@@ -332,6 +340,8 @@ class TextPairs:
             for first, batch in batches:
                 if len(kept := checks.add(batch, f"{source.name}, {unit}", first)):
                     yield kept
+            ends.append(checks.n_pairs)
+        self.sizes = np.diff(ends).tolist()
         self.n_pairs, self.n_empty = checks.n_pairs, checks.n_empty
         checks.finish()
 
@@ -345,13 +355,17 @@ class TextPairs:
                 return
             columns, done = self.columns.resolve(table), 0
             texts = [name for name in (columns.left, columns.right, columns.negative) if name is not None]
-            names = [*texts, *([] if columns.rating is None else [columns.rating])]
+            names = [*texts, *(name for name in (columns.rating, columns.weight) if name is not None)]
             log.info("%s: pairs of the columns %s", source.name, ", ".join(names))
             for values in table.batches(names):
                 parts = (clean_texts(*part, source.name, done, decoder) for part in zip(values, texts, strict=False))
                 left, right, *negatives = parts
-                ratings = None if columns.rating is None else parse_ratings(values[-1], names[-1], source.name, done)
-                yield done, PairBatch(left, right, negatives[0] if negatives else None, ratings)
+                ratings = weights = None
+                if columns.rating is not None:
+                    ratings = parse_ratings(values[len(texts)], columns.rating, source.name, done)
+                if columns.weight is not None:
+                    weights = parse_weights(values[-1], columns.weight, source.name, done)
+                yield done, PairBatch(left, right, negatives[0] if negatives else None, ratings, weights)
                 done += len(left)
             if not done and table.is_text and table.has_names:
                 checks.missing = "its only row is read as column names; add a row of names above it"
@@ -405,6 +419,22 @@ def parse_ratings(cells: list[Any], column: str, file: str, start: int, name: st
     return ratings
 
 
+def parse_weights(cells: list[Any], column: str, file: str, start: int) -> NDArray[np.float64]:
+    """Return weights, (rows,), numbers from 0 on."""
+    weights = parse_ratings(cells, column, file, start, "weight")
+    if (weights < 0).any():
+        row, weight = start + int(np.argmax(weights < 0)) + 1, weights[weights < 0][0]
+        raise CorpusError(f"{file}, row {row}: the weight in column {column!r} must be at least 0, got {weight:g}")
+    return weights
+
+
+def number_tags(*columns: NDArray[np.float64] | None) -> list[list[str]] | None:
+    """Ratings and weights of documents as tags; those of weights begin with a tab. None if there are neither."""
+    marked_columns = [(mark, column) for mark, column in zip(("", "\t"), columns, strict=True) if column is not None]
+    rows = zip(*([f"{mark}{number!r}" for number in column.tolist()] for mark, column in marked_columns), strict=True)
+    return [list(row) for row in rows] if marked_columns else None
+
+
 PAIR_SIDES = "pair_sides"  # in the description of a corpus: how many texts a pair has
 LINE_BREAKS = {ord(mark): " " for mark in "\n\r"}
 
@@ -413,12 +443,16 @@ LINE_BREAKS = {ord(mark): " " for mark in "\n\r"}
 class PairFormat:
     """How pairs of texts are read from the sources of a corpus.
 
+    The path of a source may end with a colon and its proportion, as in "more.csv:3"; other sources are tuples such as
+    `(table, 3)`. An epoch then draws as many pairs as there are, from each source in its proportion, by default 1,
+    whatever its size. Without any proportion each pair is read once.
+
     Arguments:
         kinds: what a pair is, several separated by commas. "columns": a row of a table, or a line of texts separated by
             tabs. Made from documents: "title-body" (the title and each paragraph), "neighbouring-paragraphs",
             "neighbouring-sentences", "neighbours" (both), "first-sentence" (the first sentence of a paragraph and the
             rest of it).
-        left, right, negative, rating, header: see `PairColumns`.
+        left, right, negative, rating, weight, header: see `PairColumns`.
         title_column: the column of titles of documents in tables. By default the first line of a document is its title.
 
     Raises:
@@ -430,6 +464,7 @@ class PairFormat:
     right: str | None = None
     negative: str | None = None
     rating: str | None = None
+    weight: str | None = None
     header: bool | None = None
     title_column: str | None = None
 
@@ -439,7 +474,7 @@ class PairFormat:
 
     def columns(self) -> PairColumns:
         """The columns of tables."""
-        return PairColumns(self.left, self.right, self.negative, self.rating, self.header)
+        return PairColumns(self.left, self.right, self.negative, self.rating, self.weight, self.header)
 
 
 def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict[str, Any]:
@@ -464,7 +499,7 @@ def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict
         for batch in batches:
             texts = [batch.left, batch.right, *([] if batch.negatives is None else [batch.negatives])]
             sides = len(texts)
-            tags = None if batch.ratings is None else [repr(float(rating)) for rating in batch.ratings]
+            tags = number_tags(batch.ratings, batch.weights)
             rows = ["".join(f"{text.translate(LINE_BREAKS)}\n" for text in pair) for pair in zip(*texts, strict=True)]
             yield TextBlock.of_cells([row.encode() for row in rows], tags)
 
@@ -473,4 +508,6 @@ def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict
     except SingleTextError as error:
         remedy = "to make pairs from documents, use --pairs neighbours, in Python PairFormat('neighbours')"
         raise CorpusError(f"{marked(error)}; {remedy}") from None
-    return {"decoding_errors": 0, "columns": {}, PAIR_SIDES: sides}
+    sizes, found = iter(batches.sizes), {"decoding_errors": 0, "columns": {}, PAIR_SIDES: sides}
+    inputs = [[sum(islice(sizes, n_sources)), proportion] for n_sources, proportion in corpus.proportions]
+    return found | ({PROPORTIONS: inputs} if inputs else {})

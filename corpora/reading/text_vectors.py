@@ -147,16 +147,16 @@ class VectorFormat:
         check_column("vector", self.vector_column)
 
 
-def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float]]:
-    """The sources and their weights."""
+def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float | None]]:
+    """The sources and their weights or proportions, None for a source without one."""
     plain, weights = [], []
     for source in sources:
-        weight: Any = 1.0
+        weight: Any = None
         if isinstance(source, tuple) and len(source) == 2 and isinstance(source[1], int | float):
             source, weight = source
         elif isinstance(source, str) and not os.path.exists(source) and (match := WEIGHTED.fullmatch(source)):
             source, weight = match[1], float(match[2])
-        weights.append(check_value("weight", weight, float, {"gt": 0, "le": MAX_WEIGHT}))
+        weights.append(check_value("weight", weight, float | None, {"gt": 0, "le": MAX_WEIGHT}))
         plain.append(source)
     return plain, weights
 

@@ -13,15 +13,13 @@ from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.reader import Table, open_table
 from embeddings.corpora.reading.sources import Source
 from embeddings.corpora.reading.text_block import TextBlock
-from embeddings.corpora.reading.text_pairs import clean_texts, parse_ratings
+from embeddings.corpora.reading.text_pairs import clean_texts, number_tags, parse_weights
 from embeddings.errors import CorpusError, S
 from embeddings.support.logs import log
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
     from embeddings.corpora.encoder import Encoder
-
-WEIGHTED = "weighted_contexts"  # in the description of a corpus: whether the second tag of a document is its weight
 
 
 @dataclass(frozen=True)
@@ -80,11 +78,7 @@ def context_rows(
             )
             numbers = None
             if len(names) == 3:
-                numbers = parse_ratings(cells[2], names[2], source.name, done, "weight")
-                if (numbers < 0).any():
-                    row, number = done + int(np.argmax(numbers < 0)) + 1, numbers[numbers < 0][0]
-                    where = f"{source.name}, row {row}: the weight in column {names[2]!r}"
-                    raise CorpusError(f"{where} must be at least 0, got {number:g}")
+                numbers = parse_weights(cells[2], names[2], source.name, done)
             yield words, tags, numbers
             done += len(words)
 
@@ -104,7 +98,7 @@ def write_contexts(encoder: "Encoder", contexts: ContextFormat, corpus: "Corpus"
             if is_weighted not in (None, numbers is not None):
                 raise CorpusError(f"some pairs have weights and others do not: {source.name}")
             is_weighted = numbers is not None
-            weights = [[]] * len(tags) if numbers is None else [[f"\t{number!r}"] for number in numbers.tolist()]
+            weights = number_tags(None, numbers) or [[]] * len(tags)
             is_full = [bool(word and tag) for word, tag in zip(words, tags, strict=True)]
             n_empty, n_rows = n_empty + is_full.count(False), n_rows + len(words)
             documents = [[tag, *weight] for tag, weight in zip(tags, weights, strict=True)]  # no context begins with \t
@@ -118,4 +112,4 @@ def write_contexts(encoder: "Encoder", contexts: ContextFormat, corpus: "Corpus"
         raise CorpusError(f"{', '.join(source.name for source in corpus.sources)} has no words with contexts: {reason}")
     if n_empty:
         log.warning("dropped %s of %s rows without a word or a context", n_empty, n_rows)
-    return {"decoding_errors": 0, "columns": {}, WEIGHTED: bool(is_weighted)}
+    return {"decoding_errors": 0, "columns": {}}

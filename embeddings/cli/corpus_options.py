@@ -39,7 +39,7 @@ PHRASES = {"phrases": "FILE|auto", "joiner": None, "phrase_mode": None}
 LABELS = {"prefix": "--label-prefix TEXT", "label_column": "NAME", "separator": "--label-separator TEXT"}
 KINDS = {"kinds": "--pairs KINDS"}
 COLUMNS = {
-    **{name: f"--{name}-column NAME" for name in ("left", "right", "negative", "rating")},
+    **{name: f"--{name}-column NAME" for name in ("left", "right", "negative", "rating", "weight")},
     "header": None,
 }
 TITLES = {"title_column": "NAME"}

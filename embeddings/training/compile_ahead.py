@@ -96,6 +96,7 @@ class SmallText:
     has_labels: bool = False
     has_pairs: bool = False
     has_vectors: bool = False
+    weights = None
 
     def __post_init__(self) -> None:
         ids = list(range(len(WORDS))) * 2

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embeddings.kernels.block import END, FIRST, LAST, LINE, POSITION, fill_block, is_valid_block, rewind
 from embeddings.kernels.line_operations import gather_lines
@@ -246,6 +247,15 @@ class ItemStream(Stream):
         """Whether training can continue inside a chunk from a block that was read from a file."""
         position, end = block.cursor[[POSITION, END]]
         return bool(chunk.begin <= position <= end == chunk.end)
+
+
+def systematic_draws(cumulative_weights: np.ndarray, begin: int, end: int, offset: float) -> NDArray[np.int64]:
+    """The numbers of the items of a share, each as often as its weight says, rounded up or down.
+
+    As many items are drawn as there are, at equal distances in the sum of weights (systematic sampling).
+    """
+    places = (np.arange(begin, end) + offset) * (cumulative_weights[-1] / len(cumulative_weights))
+    return np.asarray(np.searchsorted(cumulative_weights[:-1], places, side="right"))
 
 
 class WholeCorpusNeeded(Exception):

@@ -124,6 +124,8 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
         add_product(
             batch.outputs, batch.sums, operands.map.values, mapped, width, operands.map.values.shape[0], width, 1
         )
+    for k in range(smaller(size, operands.texts.weights.shape[0])):
+        batch.weights[k] = operands.texts.weights[block.pairs[k]]
     batch.output_gradients[:texts] = 0
     share = 1 / operands.dims.shape[0]
     for n in range(operands.dims.shape[0]):

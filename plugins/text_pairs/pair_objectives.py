@@ -1,6 +1,7 @@
 """Objectives over pairs of texts: the gradients of unit vectors, and the loss.
 
-The loss of a batch is log(1 + sum exp((c_j - c_i) / temperature)) over all pairs i and j with r_i > r_j.
+Each objective has a loss of a pair, which is multiplied by the weight of the pair. The loss of a batch of `CoSENT` is
+log(1 + sum w_i w_j exp((c_j - c_i) / temperature)) over all pairs i and j with r_i > r_j and the weights w.
 
 A softmax over the cosines c_ij of left text i and right text j, divided by the temperature, selects the right text of
 a left one, and another one the left text of a right one (Henderson et al. 2017; both directions as Radford et al.
@@ -151,8 +152,8 @@ def learn_cosine_regression(
     factor = slopes.dtype.type(2 / size)
     for k in range(size):
         error = cosines[k] - operand.ratings[block.pairs[k]]
-        loss += np.float64(error * error)
-        slopes[k] = factor * error
+        loss += batch.weights[k] * np.float64(error * error)
+        slopes[k] = batch.weights[k] * factor * error
     backprop_cosines(batch, slopes, size, size)
     return loss
 
@@ -175,8 +176,8 @@ def learn_contrastive(
         distance = 1 - np.float64(cosines[k])
         is_near = operand.ratings[block.pairs[k]] == 1
         error = distance if is_near else min(distance - operand.margin, 0.0)
-        loss += 0.5 * error * error
-        slopes[k] = -error / size
+        loss += batch.weights[k] * 0.5 * error * error
+        slopes[k] = -batch.weights[k] * error / size
     backprop_cosines(batch, slopes, size, size)
     return loss
 
@@ -201,9 +202,9 @@ def learn_triplets(
     for k in range(size):
         error = operand.margin - np.float64(right[k]) + np.float64(negative[k])
         is_near = error > 0
-        loss += error if is_near else 0.0
-        operand.slopes[0, k] = -share if is_near else 0
-        operand.slopes[1, k] = share if is_near else 0
+        loss += batch.weights[k] * error if is_near else 0.0
+        operand.slopes[0, k] = -batch.weights[k] * share if is_near else 0
+        operand.slopes[1, k] = batch.weights[k] * share if is_near else 0
     backprop_cosines(batch, operand.slopes[0], size, size)
     backprop_cosines(batch, operand.slopes[1], size, 2 * size)
     return loss
@@ -221,11 +222,11 @@ def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int,
     """The gradients of the loss of a batch, which counts once for each of its pairs."""
     cosines, slopes = operand.cosines[0], operand.slopes[0]
     compute_cosines(batch, cosines, size, size)
-    rises, falls = operand.powers[0], operand.powers[1]  # exp(c / temperature), exp(-c / temperature)
+    rises, falls = operand.powers[0], operand.powers[1]  # w exp(c / temperature), w exp(-c / temperature)
     total = 1.0
     for k in range(size):
-        power = np.exp(operand.scale * np.float64(cosines[k]))
-        rises[k], falls[k] = power, 1 / power
+        power, weight = np.exp(operand.scale * np.float64(cosines[k])), np.float64(batch.weights[k])
+        rises[k], falls[k] = weight * power, weight / power
     for i in range(size):
         own, inner = operand.ratings[block.pairs[i]], 0.0
         for j in range(size):
@@ -300,14 +301,14 @@ def learn_in_batch(
     operand.scores[:size] = 0
     add_product(operand.scores, batch.units, operand.transposed, size, n, width, width, 1)
     mask_equal_texts(operand, batch, size, sides)
-    loss = softmax_gradients(operand, size, n)
+    loss = softmax_gradients(operand, batch.weights, size, n)
     add_product(batch.unit_gradients, operand.scores, candidates, size, width, n, stride, 1)
     add_product(gradients, operand.scores, batch.units, n, width, size, 1, stride)
     return loss
 
 
 @inline
-def softmax_gradients(operand: InBatchNegatives, size: int, n: int) -> float:
+def softmax_gradients(operand: InBatchNegatives, weights: np.ndarray, size: int, n: int) -> float:
     """Replace cosines by the gradients of the mean loss with respect to them; returns the summed loss.
 
     Both softmaxes share their exponentials, as cosines are at most 1.
@@ -321,21 +322,21 @@ def softmax_gradients(operand: InBatchNegatives, size: int, n: int) -> float:
         row = operand.scores[i, :n]
         for j in range(n):
             row[j] = scale * (row[j] - one)
-        loss -= np.float64(row[i])
+        loss -= weights[i] * np.float64(row[i])
         total = exponentiate(row, real(0))
-        loss += 0.5 * np.log(np.float64(total))
+        loss += weights[i] * 0.5 * np.log(np.float64(total))
         for j in range(size):
             columns[j] += row[j]
-        operand.transposed[0, i] = half / total
+        operand.transposed[0, i] = weights[i] * half / total
     for j in range(size):
-        loss += 0.5 * np.log(np.float64(columns[j]))
-        columns[j] = half / columns[j]
+        loss += weights[j] * 0.5 * np.log(np.float64(columns[j]))
+        columns[j] = weights[j] * half / columns[j]
     sums[size:] = 0
     for i in range(size):
         row, share = operand.scores[i, :n], operand.transposed[0, i]
         for j in range(n):
             row[j] *= share + sums[j]
-        row[i] -= half + half
+        row[i] -= weights[i] * (half + half)
     return loss
 
 
@@ -510,7 +511,7 @@ def learn_ratings(
     add_product(
         operand.scores, operand.activations, operand.output_transposed, size, operand.classes, columns, columns, 1
     )
-    loss = divergence_gradients(operand, block, size)
+    loss = divergence_gradients(operand, batch.weights, block, size)
     backprop_network(operand, size)
     backprop_features(operand.feature_gradients, batch, size, width)
     for i in range(operand.size):
@@ -521,7 +522,7 @@ def learn_ratings(
 
 
 @inline
-def divergence_gradients(operand: RatingDistribution, block: PairBlock, size: int) -> float:
+def divergence_gradients(operand: RatingDistribution, weights: np.ndarray, block: PairBlock, size: int) -> float:
     """Replace scores by the gradients of the mean divergence; returns the summed divergence of the batch."""
     loss, n = 0.0, operand.classes
     for k in range(size):
@@ -537,8 +538,8 @@ def divergence_gradients(operand: RatingDistribution, block: PairBlock, size: in
             log_q = np.float64(scores[j]) - peak - np.log(total)
             p = (1 - share) if j == lower else share if j == lower + 1 else 0.0
             if p > 0:
-                loss += p * (np.log(p) - log_q)
-            scores[j] = (np.exp(log_q) - p) / size
+                loss += weights[k] * p * (np.log(p) - log_q)
+            scores[j] = weights[k] * (np.exp(log_q) - p) / size
     return loss
 
 

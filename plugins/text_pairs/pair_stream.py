@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.compilation.jit import entry_point
-from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.encoded_corpus import PROPORTIONS, EncodedCorpus
 from embeddings.corpora.reading.text_pairs import PAIR_SIDES
 from embeddings.errors import CorpusError
 from embeddings.kernels.block import END, LAST, POSITION, new_cursor
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.random_numbers import random_bits
 from embeddings.support.logs import log
-from embeddings.training.stream import Chunk, ItemStream
+from embeddings.training.stream import Chunk, ItemStream, systematic_draws
+
+NO_RATES = np.empty(0)
+NO_WEIGHTS = np.empty(0, np.float32)
 
 
 class PairTexts(NamedTuple):
@@ -24,6 +27,7 @@ class PairTexts(NamedTuple):
     Side s of pair p is text p * sides + s, whose words are `ids[starts[text]:starts[text + 1]]`, of which only the
     first `limit` are read. Ids that are not below `words` are unknown. dropout: the share of words to drop, times 2^32.
     rows: rows of a word, 1, or 2: one of left texts and one of others.
+    weights: float32 (pairs,), of the losses of pairs, with a mean of 1; empty if all are equal.
     """
 
     ids: np.ndarray
@@ -33,6 +37,7 @@ class PairTexts(NamedTuple):
     limit: int
     dropout: int
     rows: int = 1
+    weights: np.ndarray = NO_WEIGHTS
 
 
 NO_LIMIT = np.iinfo(np.int64).max // 2
@@ -43,8 +48,8 @@ def corpus_pairs(
 ) -> tuple[PairTexts, NDArray[np.int64], NDArray[np.float32]]:
     """The pairs of a corpus; if texts have vectors, a pair is one text.
 
-    Returns the texts, the numbers of the pairs whose texts all have words of the vocabulary, and the ratings of all
-    pairs on their own scale, empty if there are none.
+    Returns the texts, the numbers of the pairs whose texts all have words of the vocabulary and whose weight is above
+    0, and the ratings of all pairs on their own scale, empty if there are none.
 
     Arguments:
         words: how many words of the vocabulary are known, the most frequent ones.
@@ -66,10 +71,32 @@ def corpus_pairs(
     if len(order) < len(is_known):
         numbers = f"{len(is_known) - len(order):,}", f"{len(is_known):,}", unit
         log.warning("%s of %s %s have a text without known words and are skipped", *numbers)
-    ratings = np.empty(0, np.float32)
-    if encoded.tags is not None:
-        ratings = np.asarray(encoded.tags.cast("float32").to_numpy(zero_copy_only=False))
+    ratings, weights = np.empty(0, np.float32), encoded.weights
+    if encoded.tags is not None and (weights is None or encoded.tag_starts is not None):
+        ratings = np.asarray(encoded.first_tags.cast("float32").to_numpy(zero_copy_only=False))
+    if weights is not None:
+        order = order[weights[order] > 0]
+        if not len(order):
+            raise CorpusError(f"the weights of all {len(is_known):,} {unit} are 0, so there is nothing to learn")
+        texts = texts._replace(weights=(weights / weights[order].mean()).astype(np.float32))
     return texts, order, ratings
+
+
+def draw_rates(encoded: EncodedCorpus, order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How often an epoch draws each pair of `order`, on average, so that data sets have their proportions of the draws.
+
+    An epoch has as many draws as pairs. Empty if data sets have no proportions.
+    """
+    if PROPORTIONS not in encoded.meta:
+        return NO_RATES
+    sizes, proportions = map(np.array, zip(*encoded.meta[PROPORTIONS], strict=True))
+    numbers = np.searchsorted(np.cumsum(sizes), order, side="right")
+    counts = np.bincount(numbers, minlength=len(sizes))
+    if (is_empty := counts == 0).any():
+        problem = f"input {int(np.argmax(is_empty)) + 1} of {len(sizes)} has no pairs with known words and weight"
+        raise CorpusError(f"{problem}, so it cannot have its proportion of the pairs: leave it out")
+    rates: NDArray[np.float64] = (proportions / counts)[numbers] * (len(order) / proportions.sum())
+    return rates
 
 
 @entry_point
@@ -112,11 +139,13 @@ class PairStream(ItemStream):
     Arguments:
         source: int64 (pairs,), the numbers of the pairs in the order of the corpus.
         batch_size: pairs in a batch; the last one of a share may have fewer.
+        cumulative_rates: float64 (pairs,), of how often an epoch draws each pair; empty if it reads each once.
         arrays: arrays that may be mapped from files, which are checked for truncation.
     """
 
     source: np.ndarray
     batch_size: int
+    cumulative_rates: NDArray[np.float64]
     arrays: Sequence[np.ndarray] = ()
     unit: ClassVar[str] = "pairs"
     fill_from = fill_pairs
@@ -130,6 +159,18 @@ class PairStream(ItemStream):
         """A block for one thread."""
         return PairBlock(new_cursor(), np.zeros(self.batch_size, np.int64), np.zeros(self.batch_size, np.uint64))
 
+    def draws(self, begin: int, end: int, offset: float) -> NDArray[np.int64]:
+        """The pairs of a share."""
+        rates = self.cumulative_rates
+        return self.source[systematic_draws(rates, begin, end, offset)] if len(rates) else self.source[begin:end]
+
+    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
+        """One chunk of the pairs of a share in an epoch, in random order or that of the corpus."""
+        if order is not None or not len(self.cumulative_rates):
+            return super().chunks(begin, end, order)
+        return iter([Chunk(self.draws(begin, end, 0.5), 0, end - begin)])
+
     def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
         """The pairs of the share in random order."""
-        return iter([Chunk(order.permutation(self.source[begin:end]), 0, end - begin)])
+        offset = order.random() if len(self.cumulative_rates) else 0.0
+        return iter([Chunk(order.permutation(self.draws(begin, end, offset)), 0, end - begin)])

@@ -28,7 +28,7 @@ from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table, word_v
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import LOWEST_RATING, MIN_TEMPERATURE, BatchShape, PairObjective
-from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs
+from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs, draw_rates
 from embeddings.plugins.text_pairs.text_batch import TextBatch
 from embeddings.settings import (
     Dimension,
@@ -267,7 +267,10 @@ def new_composer(model: Model) -> SubwordVectors:
 
 @dataclass(frozen=True, kw_only=True)
 class DualEncoder(Trainer, PairSettings):
-    """Text vectors from pairs of texts: means of word vectors that are near for the texts of a pair."""
+    """Text vectors from pairs of texts: means of word vectors that are near for the texts of a pair.
+
+    Inputs may have proportions of the pairs that are drawn, as in "questions.csv:2 titles.csv:1".
+    """
 
     trainer_name = "text-pairs"
     reads_pairs = True
@@ -327,7 +330,8 @@ class DualEncoder(Trainer, PairSettings):
         )
         buckets = bucket_rows(hashes, tables[NGRAMS].rows if self.max_n else 1)
         shape = BatchShape(min(self.value_of("batch_size"), len(order)), texts.sides, padded(self.dim))
-        capacity = max_batch_words(texts, shape)
+        rates = draw_rates(data.encoded, order)
+        capacity = max_batch_words(texts, shape, order, rates)
 
         def operands(arrays: Arrays) -> PairOperands:
             return PairOperands(
@@ -358,7 +362,7 @@ class DualEncoder(Trainer, PairSettings):
             record[SIDES] = [LEFT, RIGHT]
         return Plan(
             tables=tables,
-            stream=PairStream(order, shape.pairs, (texts.ids, texts.starts)),
+            stream=PairStream(order, shape.pairs, np.cumsum(rates), (texts.ids, texts.starts)),
             kernel=learn_text_pairs,
             operands=operands,
             set_vectors=set_vectors,
@@ -458,9 +462,12 @@ class DualEncoder(Trainer, PairSettings):
         return np.asarray((ratings - np.float32(low)) / np.float32(high - low))
 
 
-def max_batch_words(texts: PairTexts, shape: BatchShape) -> int:
-    """The largest number of words in a batch."""
+def max_batch_words(texts: PairTexts, shape: BatchShape, order: np.ndarray, rates: np.ndarray) -> int:
+    """The largest number of words in a batch of pairs of `order`; an epoch draws each as often as its rate, if any."""
     lengths = np.minimum(np.diff(texts.starts), texts.limit)
+    if len(rates):
+        repeats = np.minimum(rates.astype(np.int64) + 1, shape.pairs)
+        lengths = np.repeat(lengths.reshape(-1, texts.sides)[order], repeats, axis=0).reshape(-1)
     others = max(len(lengths) - shape.pairs * shape.sides, 0)
     return int(np.partition(lengths, others)[others:].sum())
 
@@ -492,6 +499,7 @@ def new_text_batch(
         touched=np.zeros(capacity, np.int32),
         begins=np.zeros(capacity + 1, np.int64),
         numbers=np.arange(texts),
+        weights=np.ones(shape.pairs, dtype),
         gradient=separate_zeros((1, width), dtype),
         weight_gradient=np.zeros(PADDING, dtype),
         map_transposed=separate_zeros((map_size, width), dtype),

@@ -107,6 +107,7 @@ class TextBatch(NamedTuple):
     counts: int32 (vocabulary,), zeros between batches. touched: int32 (words of a batch,), the different words.
     begins: int64 (words of a batch + 1,), where the texts of each of them begin in `addresses`.
     numbers: int64 (texts,), 0, 1, and so on.
+    weights: (pairs,), of the losses of pairs.
     gradient: (1, width), of a row; weight_gradient: (16,), of a weight. factor: (1,), an argument of row operations.
     map_transposed, map_gradient: (padded dim, width) of the linear map; empty if there is none.
     """
@@ -126,6 +127,7 @@ class TextBatch(NamedTuple):
     touched: np.ndarray
     begins: np.ndarray
     numbers: np.ndarray
+    weights: np.ndarray
     gradient: np.ndarray
     weight_gradient: np.ndarray
     map_transposed: np.ndarray

@@ -52,6 +52,38 @@ def test_pairs_are_made_from_documents(tmp_path):
     assert em.load_model(tmp_path / "model").record["pairs"] == 3
 
 
+def test_pairs_have_weights(rated, tmp_path):
+    columns = ["--left-column", "first", "--right-column", "second", "--weight-column", "score", "--threads", "1"]
+    commands.expect("train", "text-pairs", rated, "-o", tmp_path / "model", *SMALL, *columns)
+    pairs = em.corpora.PairFormat(left="first", right="second", weight="score")
+    model = em.DualEncoder(dim=8, epochs=2, batch_size=2).train(em.Corpus(rated, pairs=pairs), threads=1)
+    np.testing.assert_array_equal(em.load_model(tmp_path / "model").vectors.matrix, model.vectors.matrix)
+    for wrong in ("-1", "inf", "many", ""):
+        (tmp_path / "wrong.csv").write_text(f"first,second,score\na b,c d,2\na e,c f,{wrong}\n")
+        message = commands.refused(
+            "train", "text-pairs", tmp_path / "wrong.csv", "-o", tmp_path / "m", *columns, code=1
+        )
+        assert all(fact in message for fact in ("wrong.csv, row 2", "weight", "'score'")), message
+
+
+def test_inputs_have_proportions(rated, tmp_path):
+    (tmp_path / "more").mkdir()
+    for number in range(2):
+        (tmp_path / "more" / f"{number}.csv").write_text(rated.read_text())
+    folder = tmp_path / "more"
+    matrices = []
+    for inputs in (["rated.csv", "more:3"], ["rated.csv", "more:6"], ["rated.csv:1", "more:3"], ["rated.csv", "more"]):
+        commands.expect(
+            "train", "text-pairs", *(tmp_path / name for name in inputs), "-o", tmp_path / "m", *SMALL, "--force"
+        )
+        matrices.append(em.load_model(tmp_path / "m").vectors.matrix)
+    corpus = em.Corpus(rated, (folder, 3), pairs=em.corpora.PairFormat())
+    model = em.DualEncoder(dim=8, epochs=2, batch_size=2).train(corpus, threads=1)
+    assert [np.array_equal(model.vectors.matrix, one) for one in matrices] == [True, False, True, False]
+    message = commands.refused("train", "text-pairs", f"{rated}:0", "-o", tmp_path / "m", *SMALL, code=2)
+    assert "0" in message
+
+
 def test_errors_are_one_line(rated, tmp_path):
     def error(*options, code=2):
         return commands.refused("train", "text-pairs", rated, "-o", tmp_path / "model", *SMALL, *options, code=code)

@@ -62,8 +62,9 @@ def by_side(texts, sides, numbers):
 
 
 def run_kernel(
-    texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=NO_NGRAMS, *, rows_of_word=1, maps_left=False
-):
+    texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=NO_NGRAMS, *, rows_of_word=1, maps_left=False,
+    weights=UNRATED
+):  # fmt: skip
     """Gradients of all tables by name, and the loss; `ngrams` are the offsets of words, and the buckets."""
     shape = BatchShape(len(numbers), sides, WIDTH)
     batch = new_text_batch(
@@ -72,7 +73,7 @@ def run_kernel(
     tables = {"ngrams": np.zeros((0, WIDTH)), **tables}
     rows = {name: GradientRows(table, np.zeros_like(table)) for name, table in tables.items()}
     buffers = new_step_buffers(1, 1, 16, dtype=np.float64)
-    source = pair_texts(texts, sides, dropout, rows_of_word)
+    source = pair_texts(texts, sides, dropout, rows_of_word)._replace(weights=weights)
     subwords = new_subword_batch(rows["ngrams"], *ngrams, sum(map(len, texts)) * 2)
     operands = PairOperands(
         source, batch, rows["words"], subwords, rows["weights"], rows["map"], np.array(dims), operand, maps_left
@@ -109,6 +110,27 @@ def test_gradients_of_in_batch_negatives_with_weights_a_map_and_several_dims(sid
     for name, table in (("words", words), ("weights", weights), ("map", matrix)):
         expected = naive_pairs.numerical_gradient(mean_loss, table)
         np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
+
+
+@pytest.mark.parametrize("sides", [2, 3])
+def test_gradients_of_in_batch_negatives_of_pairs_with_weights(sides):
+    rng = np.random.default_rng(sides)
+    words, pair_weights, texts = rng.normal(size=(WORDS, DIM)), rng.uniform(0, 3, PAIRS), random_texts(rng, sides)
+    numbers, operand = (
+        rng.permutation(PAIRS),
+        InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED),
+    )
+    tables = {"words": padded(words), "weights": np.zeros((0, WIDTH)), "map": np.zeros((0, WIDTH))}
+    gradients, loss = run_kernel(texts, sides, numbers, operand, tables, [DIM], weights=pair_weights)
+    batch_texts = by_side(texts, sides, numbers)
+
+    def mean_loss():
+        units = naive_pairs.unit(naive_pairs.text_vectors(batch_texts, words))
+        return naive_pairs.in_batch_loss(units, batch_texts, PAIRS, 0.3, pair_weights[numbers]) / PAIRS
+
+    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
+    expected = naive_pairs.numerical_gradient(mean_loss, words)
+    np.testing.assert_allclose(gradients["words"][:, :DIM], expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("sides", [2, 3])
@@ -169,34 +191,37 @@ def cosine_losses():
     return {
         "cosine-regression": (
             CosineRegression.operand(SETTINGS, shapes[0], ratings),
-            lambda units, numbers: naive_pairs.regression_loss(units, ratings[numbers]),
+            lambda units, numbers, weights: naive_pairs.regression_loss(units, ratings[numbers], weights),
         ),
         "cosent": (
             CoSENT.operand(SETTINGS, shapes[0], ratings),
-            lambda units, numbers: naive_pairs.cosent_loss(units, ratings[numbers], 0.3),
+            lambda units, numbers, weights: naive_pairs.cosent_loss(units, ratings[numbers], 0.3, weights),
         ),
         "contrastive": (
             Contrastive.operand(SETTINGS, shapes[0], labels),
-            lambda units, numbers: naive_pairs.contrastive_loss(units, labels[numbers], 0.6),
+            lambda units, numbers, weights: naive_pairs.contrastive_loss(units, labels[numbers], 0.6, weights),
         ),
         "triplet-margin": (
             TripletMargin.operand(SETTINGS, shapes[1], UNRATED),
-            lambda units, numbers: naive_pairs.triplet_loss(units, PAIRS, 0.6),
+            lambda units, numbers, weights: naive_pairs.triplet_loss(units, PAIRS, 0.6, weights),
         ),
     }
 
 
 @pytest.mark.parametrize("name", ["cosine-regression", "cosent", "contrastive", "triplet-margin"])
-def test_gradients_of_objectives_on_cosines(name):
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_gradients_of_objectives_on_cosines(name, has_weights):
     operand, naive_loss = cosine_losses()[name]
     sides = 3 if name == "triplet-margin" else 2
     rng = np.random.default_rng(7)
     numbers, units = rng.permutation(PAIRS), naive_pairs.unit(rng.normal(size=(PAIRS * sides, DIM)))
     batch = new_text_batch(BatchShape(PAIRS, sides, WIDTH), 1, WORDS, has_map=False, dtype=np.float64)
     batch.units[:, :DIM] = units
+    if has_weights:
+        batch.weights[:] = rng.uniform(0, 3, PAIRS)
     loss = units_loss(operand, batch, new_block(numbers), PAIRS, sides)
-    assert loss == pytest.approx(naive_loss(units, numbers), rel=1e-12)
-    expected = naive_pairs.numerical_gradient(lambda: naive_loss(units, numbers) / PAIRS, units)
+    assert loss == pytest.approx(naive_loss(units, numbers, batch.weights), rel=1e-12)
+    expected = naive_pairs.numerical_gradient(lambda: naive_loss(units, numbers, batch.weights) / PAIRS, units)
     np.testing.assert_allclose(batch.unit_gradients[:, :DIM], expected, atol=1e-8)
 
 

@@ -49,10 +49,11 @@ def test_gradients_of_a_distribution_over_ratings():
     operand = RatingDistribution.operand(SimpleNamespace(hidden_size=size), shape, ratings, *tables)
     batch = new_text_batch(shape, 1, WORDS, has_map=False, dtype=np.float64)
     batch.units[:] = units
+    batch.weights[:] = rng.uniform(0, 3, PAIRS)
     loss = units_loss(operand, batch, new_block(numbers), PAIRS, 2)
 
     def mean_loss():
-        return naive_pairs.divergence_loss(units, ratings[numbers], hidden, output) / PAIRS
+        return naive_pairs.divergence_loss(units, ratings[numbers], hidden, output, batch.weights) / PAIRS
 
     assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
     expected = naive_pairs.numerical_gradient(mean_loss, units)

@@ -10,6 +10,10 @@ import pytest
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.models.subwords import subwords
+from embeddings.plugins.text_pairs.pair_objectives import BatchShape
+from embeddings.plugins.text_pairs.pair_stream import PairStream, corpus_pairs, draw_rates
+from embeddings.plugins.text_pairs.pair_training import max_batch_words
+from embeddings.training.training_data import prepare
 
 THINGS = ["red apple", "green pear", "yellow banana", "blue plum", "ripe cherry", "sour lemon"]
 
@@ -343,3 +347,95 @@ def test_ratings_are_predicted_from_both_sides():
     predictor = em.training.RatingPredictor(model)
     assert np.corrcoef(predictor.predict(left, right), ratings)[0, 1] > 0.9
     assert np.abs(predictor.predict(left, right) - predictor.predict(right, left)).max() > 0.1
+
+
+def weighted(pairs, weights):
+    """Pairs with weights as a corpus."""
+    names = ("left", "right", "score")[: len(pairs[0])]
+    rows = [dict(zip(names, pair, strict=True), w=weight) for pair, weight in zip(pairs, weights, strict=True)]
+    rating = "score" if len(names) > 2 else None
+    return em.Corpus(rows, pairs=em.corpora.PairFormat(left="left", right="right", rating=rating, weight="w"))
+
+
+@pytest.mark.parametrize(("pairs", "objective"), [(thing_pairs(), "in-batch-negatives"), (rated_pairs(), "cosent")])
+def test_only_the_ratios_of_weights_count_and_a_pair_of_weight_zero_is_left_out(pairs, objective):
+    plain, others = train(pairs, objective=objective), train(weighted(pairs, [2.5] * len(pairs)), objective=objective)
+    np.testing.assert_array_equal(plain.vectors.matrix, others.vectors.matrix)
+    some = train(weighted(pairs, [0, 0, 0] + [1] * (len(pairs) - 3)), objective=objective)
+    assert (some.record["pairs"], some.record["dropped_pairs"]) == (len(pairs) - 3, 3)
+
+
+def test_a_pair_learns_as_much_as_its_weight():
+    """One pair of a rare thing among others that contradict it: the heavier one decides."""
+    pairs = [("red apple", "the red", 1.0), ("red apple", "the red", 0.0), ("blue plum", "sour lemon", 0.5)] * 20
+    cosines = []
+    for weights in ([9, 1, 1], [1, 9, 1]):
+        model = train(weighted(pairs, weights * 20), objective="cosine-regression", epochs=60, learning_rate=0.1)
+        cosines.append(cosine(model, "red apple", "the red"))
+    np.testing.assert_allclose(cosines, [0.9, 0.1], atol=0.05)
+
+
+def test_weights_of_pairs_must_not_all_be_zero_nor_differ_from_pair_to_pair_in_presence(tmp_path):
+    with pytest.raises(CorpusError, match="weights of all 60 pairs are 0"):
+        train(weighted(thing_pairs(), [0] * 60))
+    for name, row in (("a.jsonl", '{"a": "b c", "b": "d", "w": 1}\n'), ("b.jsonl", '{"a": "b c", "b": "e"}\n')):
+        (tmp_path / name).write_text(row)
+    pairs = em.corpora.PairFormat(left="a", right="b", weight="w")
+    with pytest.raises(CorpusError, match=r"b\.jsonl.*'w'"):
+        train(em.Corpus(tmp_path / "a.jsonl", tmp_path / "b.jsonl", pairs=pairs))
+
+
+def data_sets(*sizes, proportions):
+    """A corpus of data sets of pairs with proportions; the words of a pair are its data set and its number."""
+    sets = [[(f"l{n}", f"s{n} p{n}x{k}") for k in range(size)] for n, size in enumerate(sizes)]
+    return em.Corpus(*zip(sets, proportions, strict=True), pairs=em.corpora.PairFormat())
+
+
+def drawn_pairs(corpus, shares=1, seed=None):
+    """The pairs that an epoch draws, by share."""
+    stream = em.DualEncoder(dim=4).plan(prepare(em.DualEncoder(dim=4), corpus, threads=1)).stream
+    rng = None if seed is None else np.random.default_rng(seed)
+    chunks = [next(stream.chunks(begin, end, rng)) for begin, end in itertools.pairwise(stream.bounds(shares))]
+    return [chunk.source[chunk.begin : chunk.end] for chunk in chunks]
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+@pytest.mark.parametrize("shares", [1, 3])
+def test_an_epoch_draws_from_data_sets_in_proportion(seed, shares):
+    sizes, proportions = [90, 5, 25], [1, 2, 1]
+    drawn = drawn_pairs(data_sets(*sizes, proportions=proportions), shares, seed)
+    counts = np.bincount(np.concatenate(drawn), minlength=120)
+    for part, size, share in zip(np.split(counts, [90, 95]), sizes, [30, 60, 30], strict=True):
+        assert part.sum() == pytest.approx(share, abs=shares)
+        assert part.min() >= np.floor(share / size) - (shares > 1)
+        assert part.max() <= np.ceil(share / size) + (shares > 1)
+    is_sorted = all((np.diff(part) >= 0).all() for part in drawn)
+    assert is_sorted == (seed is None)
+    again = drawn_pairs(data_sets(*sizes, proportions=proportions), shares, seed)
+    np.testing.assert_array_equal(np.concatenate(drawn), np.concatenate(again))
+
+
+@pytest.mark.parametrize("proportion", [1, 9])
+def test_batches_have_room_for_the_words_of_repeated_pairs(proportion):
+    long = " ".join(f"w{n}" for n in range(300))
+    sets = [(f"a{n}", f"b{n} c") for n in range(62)], [(long, "c d"), ("e f", "g h")]
+    encoded = em.Corpus((sets[0], 1), (sets[1], proportion), pairs=em.corpora.PairFormat()).encode()
+    texts, order, _ = corpus_pairs(encoded, len(encoded.vocabulary), None)
+    rates = draw_rates(encoded, order)
+    stream = PairStream(order, 16, np.cumsum(rates))
+    words = np.diff(texts.starts).reshape(-1, 2).sum(axis=1)
+    largest = 0
+    for seed in range(20):
+        (chunk,) = stream.chunks(0, 64, np.random.default_rng(seed))
+        largest = max(largest, *words[chunk.source].reshape(4, 16).sum(axis=1))
+    room = max_batch_words(texts, BatchShape(16, 2, 16), order, rates)
+    assert largest <= room <= 2 * largest + 2 * 302
+    train(em.Corpus((sets[0], 1), (sets[1], proportion), pairs=em.corpora.PairFormat()))
+
+
+def test_a_data_set_with_a_proportion_must_have_pairs():
+    corpus = em.Corpus((thing_pairs(), 1), ([("rare", "words")], 2), pairs=em.corpora.PairFormat())
+    with pytest.raises(CorpusError, match="input 2 of 2 has no pairs"):
+        train(corpus, min_count=2)
+    with pytest.raises(SettingError, match="weight"):
+        em.Corpus((thing_pairs(), 0), pairs=em.corpora.PairFormat())
