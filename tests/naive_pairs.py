@@ -21,21 +21,31 @@ def unit(vectors):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def in_batch_loss(units, texts, size, temperature, weights=None):
-    """The weighted sum of the losses of pairs; candidates equal to a text of the pair are left out."""
+def in_batch_loss(units, texts, size, temperature, weights=None, guide=None):
+    """The weighted sum of the losses of pairs; candidates equal to a text of the pair are left out.
+
+    So are a left text and a candidate that are nearer than one of them is to its partner by the cosines `guide`,
+    (texts, texts), unless the cosine of the partners is 0.
+    """
     left, right = texts[:size], texts[size : 2 * size]
     weights = np.ones(size) if weights is None else weights
+    guide = np.zeros((len(texts), len(texts))) if guide is None else guide
     total = 0.0
+
+    def is_near(i, j):
+        owns = [guide[k, size + k] for k in (i, j) if k < size]
+        return any(own and guide[i, size + j] > own for own in owns)
+
     for i in range(size):
         own = units[i] @ units[size + i] / temperature
         forward = backward = np.exp(own)
         for j in range(len(texts) - size):
             is_equal_left = j < size and left[j] == left[i]
-            if j != i and not is_equal_left and texts[size + j] not in (left[i], right[i]):
+            if j != i and not is_equal_left and texts[size + j] not in (left[i], right[i]) and not is_near(i, j):
                 forward += np.exp(units[i] @ units[size + j] / temperature)
         for j in range(size):
             is_equal_right = right[j] == right[i]
-            if j != i and not is_equal_right and left[j] not in (left[i], right[i]):
+            if j != i and not is_equal_right and left[j] not in (left[i], right[i]) and not is_near(j, i):
                 backward += np.exp(units[j] @ units[size + i] / temperature)
         total += weights[i] * (0.5 * (np.log(forward) + np.log(backward)) - own)
     return total

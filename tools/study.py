@@ -36,6 +36,7 @@ STUDIES = {  # the class of each study
     "loading": "library_speed:Loading",
     "neural": "neural_study:Neural",
     "objectives": "objective_study:Objectives",
+    "pair-candidates": "text_pair_study:PairCandidates",
     "pair-curve": "text_pair_study:PairCurve",
     "pair-speed": "library_speed:PairSpeed",
     "reading": "reading_speed:Reading",

@@ -80,7 +80,7 @@ def with_small_tables(trainer: Trainer) -> Trainer:
     sizes: dict[str, Any] = {"dim": DIM} if "dim" in names else {}
     if getattr(trainer, "buckets", None):
         sizes["buckets"] = BUCKETS
-    for name in ("cutoffs", "word_vectors"):  # they may exceed this vocabulary, or have none of its words
+    for name in ("cutoffs", "word_vectors", "guide"):  # they may exceed this vocabulary, or have none of its words
         if getattr(trainer, name, None):
             sizes[name] = None
     return replace(trainer, **sizes)

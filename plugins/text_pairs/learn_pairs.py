@@ -15,7 +15,7 @@ from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, StepRates, pr
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.plugins.text_pairs.pair_objectives import learn_units
 from embeddings.plugins.text_pairs.pair_stream import PairBlock, PairTexts
-from embeddings.plugins.text_pairs.text_batch import TextBatch, add_product, transpose
+from embeddings.plugins.text_pairs.text_batch import Guide, TextBatch, add_product, transpose
 
 
 class SubwordBatch(NamedTuple):
@@ -115,7 +115,9 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
     if operands.subwords.is_composed.shape[0] > 0:
         compose_words(operands.subwords, batch, operands.words.values, texts)
         rows = operands.subwords.composed
-    sum_words(batch, rows, operands.weights.values, texts)
+    if batch.guide.rows.shape[0] > 0:
+        compute_guide_cosines(batch, batch.guide, size, texts)
+    sum_words(batch, batch.sums, rows, operands.weights.values, texts)
     if operands.map.values.shape[0] > 0:  # outputs = sums M
         batch.outputs[:mapped] = 0
         width = batch.sums.shape[1]
@@ -129,7 +131,7 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
     batch.output_gradients[:texts] = 0
     share = 1 / operands.dims.shape[0]
     for n in range(operands.dims.shape[0]):
-        normalize_outputs(batch, texts, operands.dims[n])
+        normalize_rows(batch.outputs, batch.units, batch.norms, texts, operands.dims[n])
         batch.unit_gradients[:texts] = 0
         loss += share * learn_units(operands.objective, batch, block, size, sides, rates)
         backprop_norms(batch, texts, operands.dims[n], share)
@@ -169,10 +171,10 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
 
 
 @inline
-def sum_words(batch: TextBatch, words: np.ndarray, weights: np.ndarray, texts: int) -> None:
+def sum_words(batch: TextBatch, sums: np.ndarray, words: np.ndarray, weights: np.ndarray, texts: int) -> None:
     """The sum of the rows of each text, each times the weight of its word if there are weights."""
     width, size = words.shape[1], words.shape[1] * words.itemsize
-    batch.sums[:texts] = 0
+    sums[:texts] = 0
     batch.factor[0] = 1
     for text in range(texts):
         begin, end = batch.starts[text], batch.starts[text + 1]
@@ -182,25 +184,36 @@ def sum_words(batch: TextBatch, words: np.ndarray, weights: np.ndarray, texts: i
         if weights.shape[0] == 0:
             for k in range(begin, end):
                 batch.addresses[k - begin] = address(words, batch.rows[k])
-            sum_rows(batch.factor, address(batch.sums, text), batch.addresses, end - begin, width)
+            sum_rows(batch.factor, address(sums, text), batch.addresses, end - begin, width)
         else:
             for k in range(begin, end):
                 batch.factor[0] = weights[batch.rows[k], 0]
                 batch.addresses[0] = address(words, batch.rows[k])
-                sum_rows(batch.factor, address(batch.sums, text), batch.addresses, 1, width)
+                sum_rows(batch.factor, address(sums, text), batch.addresses, 1, width)
 
 
 @inline
-def normalize_outputs(batch: TextBatch, texts: int, dim: int) -> None:
-    """Divide the first `dim` components of each output by their norm; a text of zeros remains."""
-    width = batch.units.shape[1]
+def compute_guide_cosines(batch: TextBatch, guide: Guide, size: int, texts: int) -> None:
+    """The cosines of left texts and their candidates by a guide."""
+    width = guide.rows.shape[1]
+    sum_words(batch, guide.units, guide.rows, guide.rows[:0], texts)
+    normalize_rows(guide.units, guide.units, batch.norms, texts, width)
+    transpose(guide.transposed, guide.units[size:], texts - size, width)
+    guide.cosines[:size] = 0
+    add_product(guide.cosines, guide.units, guide.transposed, size, texts - size, width, width, 1)
+
+
+@inline
+def normalize_rows(outputs: np.ndarray, units: np.ndarray, norms: np.ndarray, texts: int, dim: int) -> None:
+    """Divide the first `dim` components of the row of each text by their norm; a row of zeros remains."""
+    width = units.shape[1]
     for text in range(texts):
-        output, unit = batch.outputs[text], batch.units[text]
+        output, unit = outputs[text], units[text]
         total = unit.dtype.type(0)
         for d in range(dim):
             total += output[d] * output[d]
         norm = np.sqrt(total)
-        batch.norms[text] = norm
+        norms[text] = norm
         scale = unit.dtype.type(1) / norm if norm > 0 else unit.dtype.type(0)
         for d in range(dim):
             unit[d] = scale * output[d]

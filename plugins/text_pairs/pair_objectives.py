@@ -40,6 +40,11 @@ class BatchShape(NamedTuple):
     sides: int
     width: int
 
+    def candidates(self, itemsize: int) -> int:
+        """Columns of scores, of one vector more than is needed: so the rows of a column are in different cache sets."""
+        lanes = VECTOR_BYTES // itemsize
+        return (-(-self.pairs * (self.sides - 1) // lanes) + 1) * lanes
+
 
 class PairObjective:
     """How a model learns from pairs of texts; base of NamedTuples, whose type selects the implementation of learning.
@@ -274,10 +279,7 @@ class InBatchNegatives(InBatchOperand, PairObjective):
     @classmethod
     def operand(cls, settings: Any, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> "InBatchNegatives":
         """The operand of one thread."""
-        dtype = ratings.dtype.type
-        lanes = VECTOR_BYTES // ratings.itemsize
-        vectors = -(-shape.pairs * (shape.sides - 1) // lanes)
-        candidates = (vectors + 1) * lanes  # one vector more, so that the rows of a column are in different cache sets
+        dtype, candidates = ratings.dtype.type, shape.candidates(ratings.itemsize)
         texts = shape.pairs * shape.sides
         return cls(
             1 / settings.value_of("temperature"),
@@ -301,6 +303,8 @@ def learn_in_batch(
     operand.scores[:size] = 0
     add_product(operand.scores, batch.units, operand.transposed, size, n, width, width, 1)
     mask_equal_texts(operand, batch, size, sides)
+    if batch.guide.rows.shape[0] > 0:
+        mask_by_guide(operand.scores, batch.guide.cosines, size, n)
     loss = softmax_gradients(operand, batch.weights, size, n)
     add_product(batch.unit_gradients, operand.scores, candidates, size, width, n, stride, 1)
     add_product(gradients, operand.scores, batch.units, n, width, size, 1, stride)
@@ -372,6 +376,17 @@ def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
             scores[i, j] = MASKED
         if j < size:
             scores[j, i] = MASKED
+
+
+@inline
+def mask_by_guide(scores: np.ndarray, cosines: np.ndarray, size: int, n: int) -> None:
+    """Leave out texts of two pairs that are nearer by a guide than the texts of one pair (Solatorio 2024)."""
+    for i in range(size):
+        for j in range(n):
+            left, right = cosines[i, i], cosines[j, j] if j < size else cosines[i, i]  # 0: of an unknown text
+            is_near = (left != 0 and cosines[i, j] > left) or (right != 0 and cosines[i, j] > right)
+            if j != i and is_near:
+                scores[i, j] = MASKED
 
 
 class TeacherCosine(NamedTuple):

@@ -12,6 +12,8 @@ from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.row_operations import PADDING, padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
+from embeddings.models.embed import embed
+from embeddings.models.loading import has_model
 from embeddings.models.model import LEFT, RIGHT, SIDES, Model
 from embeddings.models.subwords import (
     BUCKETS_HELP,
@@ -29,7 +31,7 @@ from embeddings.models.text_settings import model_settings
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import LOWEST_RATING, MIN_TEMPERATURE, BatchShape, PairObjective
 from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs, draw_rates
-from embeddings.plugins.text_pairs.text_batch import TextBatch
+from embeddings.plugins.text_pairs.text_batch import Guide, TextBatch
 from embeddings.settings import (
     Dimension,
     DocumentFrequency,
@@ -40,6 +42,7 @@ from embeddings.settings import (
     option,
 )
 from embeddings.settings.objectives import ObjectiveDeclaration, Objectives
+from embeddings.support.logs import log
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
@@ -51,7 +54,7 @@ PAIR_OBJECTIVES = Objectives(
         "in-batch-negatives",
         "to find the right text among those of the other pairs of a batch",
         "embeddings.plugins.text_pairs.pair_objectives:InBatchNegatives",
-        settings=("temperature",),
+        settings=("temperature", "guide"),
         defaults={"batch_size": 1024, "temperature": 0.03},
     ),
     ObjectiveDeclaration(
@@ -162,6 +165,11 @@ class PairSettings(TextVectorSettings):
         le=100,
         search=SearchRange(0.03, 0.1, log=True),
     )
+    guide: str | None = option(
+        None,
+        "A model or vectors, such as those of an earlier training: texts of two pairs that are nearer by them than the "
+        "texts of one of these pairs are not negatives (GISTEmbed).",
+    )
     margin: float | None = option(
         None,
         f"Difference of cosines that is enough.  [default: {PAIR_OBJECTIVES.defaults('margin')}]",
@@ -267,10 +275,7 @@ def new_composer(model: Model) -> SubwordVectors:
 
 @dataclass(frozen=True, kw_only=True)
 class DualEncoder(Trainer, PairSettings):
-    """Text vectors from pairs of texts: means of word vectors that are near for the texts of a pair.
-
-    Inputs may have proportions of the pairs that are drawn, as in "questions.csv:2 titles.csv:1".
-    """
+    """Text vectors from pairs of texts: means of word vectors that are near for the texts of a pair."""
 
     trainer_name = "text-pairs"
     reads_pairs = True
@@ -328,7 +333,7 @@ class DualEncoder(Trainer, PairSettings):
         tables = self.tables(
             data.vocabulary, own_tables, bucket_count(self, data.run_options.continued, NGRAMS, hashes)
         )
-        buckets = bucket_rows(hashes, tables[NGRAMS].rows if self.max_n else 1)
+        buckets, guide = bucket_rows(hashes, tables[NGRAMS].rows if self.max_n else 1), self.guide_rows(data.vocabulary)
         shape = BatchShape(min(self.value_of("batch_size"), len(order)), texts.sides, padded(self.dim))
         rates = draw_rates(data.encoded, order)
         capacity = max_batch_words(texts, shape, order, rates)
@@ -336,7 +341,7 @@ class DualEncoder(Trainer, PairSettings):
         def operands(arrays: Arrays) -> PairOperands:
             return PairOperands(
                 texts,
-                new_text_batch(shape, capacity, len(data.vocabulary) * self.n_tables, has_map=self.has_map),
+                new_text_batch(shape, capacity, len(data.vocabulary) * self.n_tables, guide, has_map=self.has_map),
                 self.optimizer_rows(arrays, WORDS),
                 new_subword_batch(self.optimizer_rows(arrays, NGRAMS), offsets, buckets, capacity),
                 self.optimizer_rows(arrays, WEIGHTS),
@@ -370,6 +375,26 @@ class DualEncoder(Trainer, PairSettings):
             composes=self.max_n > 0,
             record=record,
         )
+
+    def check_installation(self) -> None:
+        """Raise an error before the corpus is read if the guide cannot be read."""
+        super().check_installation()
+        if self.guide is not None:
+            has_model(self.guide)
+
+    def guide_rows(self, vocabulary: Vocabulary) -> np.ndarray:
+        """The vectors of words by the guide, a row for each row of a word; empty without a guide.
+
+        The direction of a text is that of the sum of its words, as with `embed`.
+        """
+        if self.guide is None:
+            return NO_ROWS
+        vectors = embed(self.guide, vocabulary.words, pool="sum", progress=False)
+        if not (known := int(vectors.any(axis=1).sum())):
+            raise CorpusError(f"{self.guide} has a vector of none of the {len(vocabulary):,} words of the texts")
+        log.info("%s has vectors of %s of %s words", self.guide, f"{known:,}", f"{len(vocabulary):,}")
+        padding = (0, 0), (0, padded(vectors.shape[1]) - vectors.shape[1])
+        return np.repeat(np.pad(vectors, padding), self.n_tables, axis=0)
 
     @property
     def n_tables(self) -> int:
@@ -473,16 +498,19 @@ def max_batch_words(texts: PairTexts, shape: BatchShape, order: np.ndarray, rate
 
 
 def new_text_batch(
-    shape: BatchShape, capacity: int, words: int, *, has_map: bool, dtype: type = np.float32
-) -> TextBatch:
-    """Memory for a batch of this shape with up to `capacity` words."""
+    shape: BatchShape, capacity: int, words: int, guide: np.ndarray = NO_ROWS, *, has_map: bool,
+    dtype: type = np.float32,
+) -> TextBatch:  # fmt: skip
+    """Memory for a batch of this shape with up to `capacity` words, and the rows of a guide."""
     texts, width = shape.pairs * shape.sides, shape.width
 
     def matrix() -> np.ndarray:
         return separate_zeros((texts, width), dtype)
 
     sums, sum_gradients = matrix(), matrix()
-    map_size = width if has_map else 0
+    map_size, guide_width = width if has_map else 0, guide.shape[1]
+    guided = shape._replace(pairs=shape.pairs if len(guide) else 0)
+    guide_texts, candidates = guided.pairs * shape.sides, guided.candidates(np.dtype(dtype).itemsize)
     return TextBatch(
         rows=np.zeros(capacity, np.int32),
         starts=np.zeros(texts + 1, np.int64),
@@ -505,4 +533,10 @@ def new_text_batch(
         map_transposed=separate_zeros((map_size, width), dtype),
         map_gradient=separate_zeros((map_size, width), dtype),
         factor=np.ones(1, dtype),
+        guide=Guide(
+            guide.astype(dtype, copy=False),
+            separate_zeros((guide_texts, guide_width), dtype),
+            separate_zeros((guide_width, candidates), dtype),
+            separate_zeros((guided.pairs, candidates), dtype),
+        ),
     )

@@ -94,6 +94,19 @@ def transpose(output: np.ndarray, matrix: np.ndarray, rows: int, columns: int) -
                     output[n, k] = matrix[k, n]
 
 
+class Guide(NamedTuple):
+    """A model that decides which candidates are negatives, and scratch memory of a thread; empty if there is none.
+
+    rows: (vocabulary, guide width), the vectors of words. units: (texts, guide width), directions of texts.
+    transposed: (guide width, candidates), the same of candidates. cosines: (pairs, candidates).
+    """
+
+    rows: np.ndarray
+    units: np.ndarray
+    transposed: np.ndarray
+    cosines: np.ndarray
+
+
 class TextBatch(NamedTuple):
     """The texts of one batch, as scratch memory of a thread.
 
@@ -110,6 +123,7 @@ class TextBatch(NamedTuple):
     weights: (pairs,), of the losses of pairs.
     gradient: (1, width), of a row; weight_gradient: (16,), of a weight. factor: (1,), an argument of row operations.
     map_transposed, map_gradient: (padded dim, width) of the linear map; empty if there is none.
+    guide: of guided negatives.
     """
 
     rows: np.ndarray
@@ -133,3 +147,4 @@ class TextBatch(NamedTuple):
     map_transposed: np.ndarray
     map_gradient: np.ndarray
     factor: np.ndarray
+    guide: Guide

@@ -84,6 +84,20 @@ def test_inputs_have_proportions(rated, tmp_path):
     assert "0" in message
 
 
+def test_negatives_are_guided(rated, tmp_path):
+    model = tmp_path / "model"
+    commands.expect("train", "text-pairs", rated, "-o", model, *SMALL)
+    commands.expect("train", "text-pairs", rated, "-o", tmp_path / "guided", *SMALL, "--guide", model)
+    assert em.load_model(tmp_path / "guided").settings["guide"] == str(model)
+    wrong = ["--guide", model, "--objective", "cosent"]
+    message = commands.refused("train", "text-pairs", rated, "-o", tmp_path / "m", *SMALL, *wrong, code=2)
+    assert "--guide" in message
+    assert "in-batch-negatives" in message
+    rated_pairs = ["--continue", tmp_path / "guided", "--objective", "cosent", "--threads", "1"]
+    commands.expect("train", "text-pairs", rated, "-o", tmp_path / "further", *rated_pairs)
+    assert em.load_model(tmp_path / "further").settings["guide"] is None
+
+
 def test_errors_are_one_line(rated, tmp_path):
     def error(*options, code=2):
         return commands.refused("train", "text-pairs", rated, "-o", tmp_path / "model", *SMALL, *options, code=code)

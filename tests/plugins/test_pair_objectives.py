@@ -28,6 +28,7 @@ from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
 NO_NGRAMS = np.zeros(WORDS + 1, np.int64), np.zeros(0, np.int32)
+NO_GUIDE = np.zeros((0, WIDTH))
 SETTINGS, UNRATED = SimpleNamespace(value_of={"temperature": 0.3, "margin": 0.6}.get), np.empty(0)
 
 
@@ -62,13 +63,24 @@ def by_side(texts, sides, numbers):
 
 
 def run_kernel(
-    texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=NO_NGRAMS, *, rows_of_word=1, maps_left=False,
-    weights=UNRATED
-):  # fmt: skip
+    texts,
+    sides,
+    numbers,
+    operand,
+    tables,
+    dims,
+    dropout=0,
+    ngrams=NO_NGRAMS,
+    *,
+    rows_of_word=1,
+    maps_left=False,
+    weights=UNRATED,
+    guide=NO_GUIDE,
+):
     """Gradients of all tables by name, and the loss; `ngrams` are the offsets of words, and the buckets."""
     shape = BatchShape(len(numbers), sides, WIDTH)
     batch = new_text_batch(
-        shape, sum(map(len, texts)) * 2, len(tables["words"]), has_map=len(tables["map"]) > 0, dtype=np.float64
+        shape, sum(map(len, texts)) * 2, len(tables["words"]), guide, has_map=len(tables["map"]) > 0, dtype=np.float64
     )
     tables = {"ngrams": np.zeros((0, WIDTH)), **tables}
     rows = {name: GradientRows(table, np.zeros_like(table)) for name, table in tables.items()}
@@ -128,6 +140,35 @@ def test_gradients_of_in_batch_negatives_of_pairs_with_weights(sides):
         units = naive_pairs.unit(naive_pairs.text_vectors(batch_texts, words))
         return naive_pairs.in_batch_loss(units, batch_texts, PAIRS, 0.3, pair_weights[numbers]) / PAIRS
 
+    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
+    expected = naive_pairs.numerical_gradient(mean_loss, words)
+    np.testing.assert_allclose(gradients["words"][:, :DIM], expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("sides", [2, 3])
+def test_gradients_of_guided_negatives(sides):
+    """The guide does not know two words, nor so any word of the first pair's right text."""
+    rng = np.random.default_rng(sides)
+    words, guide, texts = rng.normal(size=(WORDS, DIM)), rng.normal(size=(WORDS, 18)), random_texts(rng, sides)
+    guide[:2], texts[1] = 0, (0, 1)
+    numbers, operand = (
+        rng.permutation(PAIRS),
+        InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED),
+    )
+    tables = {"words": padded(words), "weights": np.zeros((0, WIDTH)), "map": np.zeros((0, WIDTH))}
+    wide = np.pad(guide, ((0, 0), (0, 14)))
+    gradients, loss = run_kernel(texts, sides, numbers, operand, tables, [DIM], guide=wide)
+    plain = run_kernel(texts, sides, numbers, operand, tables, [DIM])[1]
+    batch_texts = by_side(texts, sides, numbers)
+    sums = naive_pairs.text_vectors(batch_texts, guide)
+    norms = np.linalg.norm(sums, axis=1, keepdims=True)
+    units = np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
+
+    def mean_loss():
+        vectors = naive_pairs.unit(naive_pairs.text_vectors(batch_texts, words))
+        return naive_pairs.in_batch_loss(vectors, batch_texts, PAIRS, 0.3, guide=units @ units.T) / PAIRS
+
+    assert loss < plain
     assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
     expected = naive_pairs.numerical_gradient(mean_loss, words)
     np.testing.assert_allclose(gradients["words"][:, :DIM], expected, atol=1e-8)

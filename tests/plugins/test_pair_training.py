@@ -439,3 +439,39 @@ def test_a_data_set_with_a_proportion_must_have_pairs():
         train(corpus, min_count=2)
     with pytest.raises(SettingError, match="weight"):
         em.Corpus((thing_pairs(), 0), pairs=em.corpora.PairFormat())
+
+
+@pytest.mark.parametrize("sides", ["shared", "tables"])
+def test_a_guide_leaves_out_candidates_that_it_places_nearer(tmp_path, sides):
+    """By the guide, a right text with b0 is nearer to texts about its thing than one with b1 or b2."""
+    words = [*" ".join(THINGS).split(), "b1", "b2"]
+    rows = np.zeros((len(words), 7), np.float32)
+    rows[np.arange(12), np.arange(12) // 2], rows[12:, 6] = 1, (0.5, 1)
+    em.Vectors(words, rows).save(tmp_path / "guide.bin")
+    settings = {"sides": sides, "batch_size": 32, "epochs": 20, "learning_rate": 0.2}
+    plain, guided = (train(thing_pairs(), guide=guide, **settings) for guide in (None, str(tmp_path / "guide.bin")))
+    assert guided.record["loss_by_epoch"][-1] < 0.9 * plain.record["loss_by_epoch"][-1]
+    further = em.continue_training(guided, rated_pairs(), objective="cosent", guide=None, epochs=1, threads=1)
+    assert further.settings["guide"] is None
+
+
+def test_a_guide_has_the_directions_of_texts_that_embed_has(tmp_path):
+    guide = train(thing_pairs(), max_n=3, min_n=3, dim=20)
+    guide.save(tmp_path / "guide")
+    pairs = [*thing_pairs(seed=4), ("an unseen word", "red apples")]
+    encoded = em.Corpus(pairs, pairs=em.corpora.PairFormat()).encode()
+    rows = em.DualEncoder(guide=str(tmp_path / "guide")).guide_rows(encoded.vocabulary)
+    sums = np.array([rows[encoded.ids[a:b]].sum(axis=0) for a, b in itertools.pairwise(encoded.sentences)])
+    expected = em.embed(guide, [text for pair in pairs for text in pair], normalize=True)
+    np.testing.assert_allclose(naive_pairs.unit(sums)[:, :20], expected, atol=1e-5)
+
+
+def test_a_guide_must_exist_and_know_a_word(tmp_path):
+    with pytest.raises(FormatError, match="missing"):
+        train(thing_pairs(), guide=str(tmp_path / "missing"))
+    em.Vectors(["other"], np.ones((1, 3), np.float32)).save(tmp_path / "guide.bin")
+    with pytest.raises(CorpusError, match=r"guide\.bin.*none of"):
+        train(thing_pairs(), guide=str(tmp_path / "guide.bin"))
+    train(thing_pairs(), sides="tables").save(tmp_path / "two")
+    with pytest.raises(SettingError, match="side"):
+        train(thing_pairs(), guide=str(tmp_path / "two"))

@@ -20,7 +20,7 @@ from embeddings.errors import SettingError
 from embeddings.support.cosine import normalize_rows
 from embeddings.training.run_log import HELD_OUT_LOSS, draw_loss_curve
 from embeddings.vectors.pooling import word_weights
-from studies.grid import Grid, Rows, Study, beside, log, mean_and_spread, pivot
+from studies.grid import Grid, Rows, Study, beside, log, mean_and_spread, pivot, scores
 
 SKIPGRAM, NONE, RATINGS = "skip-gram", "random rows", "rated pairs"
 SAME_PAIRS, HARD_NEGATIVES = "some of the same pairs", "the same with hard negatives"
@@ -53,6 +53,16 @@ AGAIN_PAIRS = 60_000
 AGAIN_SETTINGS = {"learning_rate": 0.02, "epochs": 2}
 TASKS, FILES = ("title", "title-words", "sentence"), ("queries.jsonl", "corpus.jsonl", "qrels.tsv")
 WORD = re.compile(r"\w+")
+GUIDED = "guided negatives"
+PAIR_TRAININGS: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "--sides map": {"sides": "map"},
+    "--sides tables": {"sides": "tables"},
+    GUIDED: {},
+    "--token-weights ones": {"token_weights": "ones"},
+    "--token-weights sif": {"token_weights": "sif"},
+    **{f"--batch-size {size}": {"batch_size": size} for size in (256, 4096, 16384)},
+}
 BATCH, TEMPERATURE = 1024, 0.03  # of pairs of the objective, its defaults
 
 
@@ -222,6 +232,62 @@ def make_query(task: str, article: Sequence[str]) -> tuple[str, str] | None:
         words = set(WORD.findall(article[0].lower()))
         rest = WORD.sub(lambda match: "" if match[0].lower() in words else match[0], rest)
     return (query, rest) if query and is_long(rest) else None
+
+
+class PairCandidates(Grid):
+    """Compares trainings on pairs by the recall of the right text among candidates, and by rated pairs.
+
+    --pairs are tables of pairs, or texts, of which the first sentence of a paragraph and the rest are a pair. The last
+    tenth, at most 5,000, is held out, without pairs that share a text with the others. The guide of guided negatives is
+    a model of 64 components that learned from the same pairs for 10 epochs.
+    """
+
+    results = "text-pairs/candidates"
+    keys = ("pairs", "training", "seed")
+    defaults: ClassVar = {
+        "pairs": {}, "training": [*PAIR_TRAININGS], "seed": [1, 2, 3], "candidates": [2, 10, 200], "ratings": [],
+        "dim": 128, "epochs": 3, "threads": 1,
+    }  # fmt: skip
+    notes = """
+Values are in percent, means over the seeds ± half their range; CPU seconds are those of the fastest seed, on a busy
+machine ({processor}).
+"""
+
+    def prepare(self) -> None:
+        """Hold pairs out."""
+        self.data = {}
+        for name, file in self.options.pairs.items():
+            pairs = read_pairs(file, "columns,first-sentence")
+            size = len(pairs) - min(5000, len(pairs) // 10)
+            known = {text for pair in pairs[:size] for text in pair}
+            lines = [json.dumps(dict(zip("ab", one, strict=True))) for one in pairs[size:] if not known & {*one}]
+            test = self.folder / f"{name}.jsonl"
+            test.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            self.data[name] = em.Corpus(pairs[:size], pairs=em.corpora.PairFormat()), test
+
+    def measure(self, pairs: str, training: str, seed: int) -> Iterable[Sequence[Any]]:
+        """CPU seconds, recall, and the correlation with ratings."""
+        options, (corpus, test), settings = self.options, self.data[pairs], PAIR_TRAININGS[training]
+        if training == GUIDED:
+            settings = {"guide": str(guide := self.folder / f"{pairs}-guide")}
+            if not guide.exists():
+                em.DualEncoder(dim=64, epochs=10).train(corpus, threads=options.threads, seed=9).save(guide)
+        trainer = em.DualEncoder(dim=options.dim, epochs=options.epochs, **settings)
+        corpus.encode()
+        start = process_time()
+        model = trainer.train(corpus, threads=options.threads, seed=seed)
+        yield SECONDS, f"{process_time() - start:.1f}"
+        for one in em.evaluate(model, name="", pairs=test, candidates=options.candidates):
+            if one.measure.startswith("recall") and one.value is not None:
+                yield f"{one.method}, {one.measure}", f"{100 * one.value:.3f}"
+        for one in scores(model, pairs=options.ratings):
+            yield one.set, f"{100 * one.value:.3f}"
+
+    def table(self, rows: Rows) -> str:
+        """A line for each training on each set of pairs."""
+        measures = dict.fromkeys(row["measure"] for row in rows if row["measure"] != SECONDS)
+        columns = {**dict.fromkeys(measures, (mean_and_spread, "")), SECONDS: (min, ".1f")}
+        return pivot(rows, ("pairs", "training"), columns)
 
 
 class PairCurve(Study):
