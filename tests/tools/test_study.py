@@ -23,6 +23,7 @@ RECORDED = {  # the tables of each study, apart from the one of its name
             "distillation",
             "kernels",
             "objectives",
+            "pair-candidates",
             "retrieval",
             "search",
             "small-models",

@@ -85,6 +85,31 @@ def test_a_run_holds_articles_out_and_skips_what_the_file_holds(tmp_path, capsys
     assert path.read_text() == first
 
 
+def test_held_out_pairs_share_no_text_with_the_others(tmp_path):
+    lines = [f"a b{n}\tthe b{n}" for n in range(38)] + ["a b3\tc", "d e\tthe f"]
+    (tmp_path / "pairs.tsv").write_text("one\tother\n" + "\n".join(lines) + "\n")
+    study = text_pair_study.PairCandidates("pair-candidates", {"pairs": {"few": str(tmp_path / "pairs.tsv")}})
+    study.folder = tmp_path
+    study.prepare()
+    assert [json.loads(line) for line in (tmp_path / "few.jsonl").read_text().splitlines()] == [
+        {"a": "a b36", "b": "the b36"}, {"a": "a b37", "b": "the b37"}, {"a": "d e", "b": "the f"},
+    ]  # fmt: skip
+
+
+def test_recall_among_candidates(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("one\tother\n" + "".join(f"a b{n}\tthe b{n} c\n" for n in range(60)))
+    (tmp_path / "rated.txt").write_text("".join(f"a b{n}\tthe b{3 * n}\t{n % 5}\n" for n in range(20)))
+    command = ["pair-candidates", "--pairs", f"few={tmp_path / 'pairs.tsv'}", "--ratings", str(tmp_path / "rated.txt")]
+    command += ["--candidates", "2", "--seed", "1", "--training", "defaults", text_pair_study.GUIDED, "--dim", "8"]
+    main([*command, "--out", str(tmp_path / "out")])
+    rows = {(row["training"], row["measure"]) for row in read_rows(tmp_path / "out.tsv")}
+    assert rows == {
+        (name, measure)
+        for name in ("defaults", text_pair_study.GUIDED)
+        for measure in ("CPU seconds", "1 in 2, recall@1", "rated")
+    }
+
+
 def test_held_out_articles_are_not_learned_from(tmp_path):
     (tmp_path / "text.txt").write_text("\n\n".join(f"T{n}\n{PARAGRAPH} Number{n}." for n in range(12)))
     options = {"corpus": str(tmp_path / "text.txt"), "held_out": 3}
