@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import compress, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -469,8 +469,11 @@ class PairFormat:
     title_column: str | None = None
 
     def __post_init__(self) -> None:
-        check_kinds(self.kinds.split(","))
-        self.columns()
+        given = {name: value for name, value in asdict(self.columns()).items() if value is not None}
+        if COLUMNS not in check_kinds(self.kinds.split(",")) and given:
+            name, value = given.popitem()
+            mark = S[name if name == "header" else f"{name}_column"](value)
+            raise SettingError(f"{mark} requires {COLUMNS} among the kinds of pairs, got {self.kinds}")
 
     def columns(self) -> PairColumns:
         """The columns of tables."""

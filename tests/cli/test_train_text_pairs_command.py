@@ -106,6 +106,8 @@ def test_errors_are_one_line(rated, tmp_path):
     assert "--left-column and --right-column must be set together" in error("--left-column", "first")
     assert "no column 'third'" in error("--left-column", "first", "--right-column", "third", code=1)
     assert "kind of pairs must be one of" in error("--pairs", "strangers")
+    message = error("--pairs", "neighbours", "--weight-column", "score")
+    assert all(fact in message for fact in ("--weight-column", "columns", "neighbours"))
     (one := tmp_path / "one.tsv").write_text("a b\tc d\n")
     message = commands.refused("train", "text-pairs", one, "-o", tmp_path / "model", *SMALL, code=1)
     assert "column names" in message
