@@ -433,6 +433,11 @@ def test_batches_have_room_for_the_words_of_repeated_pairs(proportion):
     train(em.Corpus((sets[0], 1), (sets[1], proportion), pairs=em.corpora.PairFormat()))
 
 
+def test_checkpoints_of_other_proportions_are_of_another_corpus():
+    fingerprints = [data_sets(3, 4, proportions=one).encode().fingerprint for one in ([1, 2], [1, 3], [1, 2])]
+    assert fingerprints[0] == fingerprints[2] != fingerprints[1]
+
+
 def test_a_data_set_with_a_proportion_must_have_pairs():
     corpus = em.Corpus((thing_pairs(), 1), ([("rare", "words")], 2), pairs=em.corpora.PairFormat())
     with pytest.raises(CorpusError, match="input 2 of 2 has no pairs"):
