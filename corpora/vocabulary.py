@@ -12,16 +12,7 @@ from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, S, SettingError
 from embeddings.settings import Positive
-from embeddings.support.arrow import (
-    arrow_path,
-    combine_chunks,
-    pa,
-    pc,
-    to_arrow,
-    to_numpy,
-    to_string_array,
-    write_table,
-)
+from embeddings.support import arrow
 from embeddings.support.files import atomic_write, check_file
 from embeddings.support.local_paths import local_path
 from embeddings.support.text_lines import read_text_lines
@@ -38,8 +29,10 @@ IN_MODEL = "vocabulary.arrow"  # the file in the folder of a saved model
 
 def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows of words (words,) by falling count; words of equal counts are in the order of UTF-8 bytes."""
-    table = pa.table({"word": words, "count": to_arrow(counts)})
-    return to_numpy(pc.sort_indices(table, [("count", "descending"), ("word", "ascending")])).astype(np.int64)
+    table = arrow.pa.table({"word": words, "count": arrow.to_arrow(counts)})
+    return arrow.to_numpy(arrow.pc.sort_indices(table, [("count", "descending"), ("word", "ascending")])).astype(
+        np.int64
+    )
 
 
 class UnknownWordError(EmbeddingsError, KeyError):
@@ -146,8 +139,8 @@ class Vocabulary:
             SettingError: a sum does not fit an int64.
         """
         sum_counts(np.concatenate([self.counts, other.counts]))  # numpy adds without a check for overflow
-        columns = [to_string_array(one.column) for one in (self, other)]
-        words, counts, _ = add_up_words(pa.concat_arrays(columns), np.concatenate([self.counts, other.counts]))
+        columns = [arrow.to_string_array(one.column) for one in (self, other)]
+        words, counts, _ = add_up_words(arrow.pa.concat_arrays(columns), np.concatenate([self.counts, other.counts]))
         merged, _ = rank_by_frequency(words, counts)
         return Vocabulary(merged.column, merged.counts, total=self.total + other.total)
 
@@ -176,8 +169,8 @@ class Vocabulary:
         """
         if min_documents > 1 or rule is not None:
             is_selected = word_mask(self, min_count, min_documents, documents, rule)
-            words = to_string_array(self.column).filter(to_arrow(is_selected))
-            selected = Vocabulary(combine_chunks(words), self.counts[is_selected], total=self.total)
+            words = arrow.to_string_array(self.column).filter(arrow.to_arrow(is_selected))
+            selected = Vocabulary(arrow.combine_chunks(words), self.counts[is_selected], total=self.total)
             return selected.select(max_vocab=max_vocab)
         if max_vocab is not None and max_vocab < 1:
             raise SettingError(f"{S.max_vocab} must be at least 1, got {max_vocab}")
@@ -230,10 +223,10 @@ class Vocabulary:
         Raises:
             OutputError: the file exists and `force` is false, or cannot be written.
         """
-        table = pa.table({"word": to_string_array(self.column), "count": to_arrow(self.counts)})
+        table = arrow.pa.table({"word": arrow.to_string_array(self.column), "count": arrow.to_arrow(self.counts)})
         table = table.replace_schema_metadata({TOTAL: str(self.total)})
         with atomic_write(path, force=force) as temporary:
-            write_table(table, temporary)
+            arrow.write_table(table, temporary)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Vocabulary":
@@ -243,10 +236,10 @@ class Vocabulary:
             FormatError: the file is missing, broken or not a vocabulary.
         """
         try:
-            with pa.OSFile(arrow_path(path), "rb") as source:
-                table = pa.ipc.open_file(source).read_all()
+            with arrow.pa.OSFile(arrow.arrow_path(path), "rb") as source:
+                table = arrow.pa.ipc.open_file(source).read_all()
             table.validate(full=True)
-        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        except (OSError, arrow.pa.ArrowException, UnicodeDecodeError) as error:
             raise FormatError(f"{path} is not a readable vocabulary file: {' '.join(str(error).split())}") from error
         try:
             types = {field.name: str(field.type) for field in table.schema}
@@ -254,15 +247,15 @@ class Vocabulary:
                 raise ValueError(f"a column occurs twice: {', '.join(table.column_names)}")
             if types.get("word") not in ("string", "large_string") or types.get("count") != "int64":
                 raise ValueError(f"expected the columns word (string) and count (int64), got {types}")
-            words, counts = (combine_chunks(table.column(name)) for name in ("word", "count"))
+            words, counts = (arrow.combine_chunks(table.column(name)) for name in ("word", "count"))
             if words.null_count or counts.null_count:
                 raise ValueError("a word or count is missing")
-            if pc.count_distinct(words).as_py() != len(words):
+            if arrow.pc.count_distinct(words).as_py() != len(words):
                 raise ValueError("a word occurs twice")
             total = (table.schema.metadata or {}).get(TOTAL)
             if total is None:
                 raise ValueError("its metadata has no total")
-            return cls(words, to_numpy(counts), total=int(total))
+            return cls(words, arrow.to_numpy(counts), total=int(total))
         except (SettingError, ValueError) as error:
             raise FormatError(f"{Path(path)} is not a vocabulary file: {error}") from error
 
@@ -298,7 +291,7 @@ def word_mask(
 def add_up_words(words: Any, counts: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64], NDArray[np.int32]]:
     """Return the distinct words of a pyarrow array, the sums of their counts, and the row of each word among them."""
     encoded = words.dictionary_encode()
-    rows, sums = to_numpy(encoded.indices).astype(np.int32), np.zeros(len(encoded.dictionary), np.int64)
+    rows, sums = arrow.to_numpy(encoded.indices).astype(np.int32), np.zeros(len(encoded.dictionary), np.int64)
     np.add.at(sums, rows, counts)
     return encoded.dictionary, sums, rows
 
@@ -308,7 +301,7 @@ def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary
     order = frequency_order(words, counts)
     rank = np.empty(len(words), np.int32)
     rank[order] = np.arange(len(words), dtype=np.int32)
-    return Vocabulary(combine_chunks(words.take(to_arrow(order))), counts[order]), rank
+    return Vocabulary(arrow.combine_chunks(words.take(arrow.to_arrow(order))), counts[order]), rank
 
 
 def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:

@@ -11,23 +11,8 @@ from embeddings.models.model import Model
 from embeddings.models.subwords import Word
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.models.text_settings import model_settings
+from embeddings.plugins.neural import trained_networks
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
-from embeddings.plugins.neural.trained_networks import (
-    BOUNDARY,
-    DIRECTIONS,
-    MAX_WORDS,
-    WIDTHS,
-    Ids,
-    SentencePredictor,
-    convolve,
-    encode_groups,
-    groups_of_similar_length,
-    linear,
-    pad,
-    reading_order,
-    reversed_rows,
-    run_lstm,
-)
 from embeddings.settings import WeightTying, option
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
@@ -102,14 +87,14 @@ class C2W(NeuralTrainer, WeightTying):
         dim, size = self.character_dim, self.character_hidden_size
         if self.word_network == "cnn":
             tables = {"character_inputs": parameters(characters + 3, dim, 40, scale=1.0)}
-            for seed, width in enumerate(WIDTHS, 48):
+            for seed, width in enumerate(trained_networks.WIDTHS, 48):
                 tables |= linear_tables(f"filters{width}", dim * width, self.filters * width, seed)
-            features = self.filters * sum(WIDTHS)
+            features = self.filters * sum(trained_networks.WIDTHS)
             tables |= linear_tables("highway", features, features, 46) | linear_tables("gate", features, features, 47)
             carry = replace(tables["gate_bias"], init=lambda table, dim, seed: table.fill(-2))  # the input at first
             return tables | {"gate_bias": carry} | linear_tables("projection", features, self.dim, 43)
         tables = {"character_inputs": parameters(characters + 1, dim, 40, scale=1.0)}
-        for seed, direction in enumerate(DIRECTIONS, 41):
+        for seed, direction in enumerate(trained_networks.DIRECTIONS, 41):
             tables |= lstm_tables(direction, dim, size, seed)
         return tables | linear_tables("projection", 2 * size, self.dim, 43)
 
@@ -170,24 +155,26 @@ class C2W(NeuralTrainer, WeightTying):
         return CharacterVectors(tables, points, settings.max_characters)
 
     @classmethod
-    def word_predictor(cls, model: Model) -> SentencePredictor:
+    def word_predictor(cls, model: Model) -> trained_networks.SentencePredictor:
         """A predictor of words from the words before them in the sentence."""
         settings: C2W = model_settings(cls, model)
         tables = {name: saved_table(model, name, table) for name, table in settings.sentence_tables().items()}
 
-        def read(ids: Ids, lengths: Ids) -> np.ndarray:
+        def read(ids: trained_networks.Ids, lengths: trained_networks.Ids) -> np.ndarray:
             """For each word of padded sentences, the LSTM state after the earlier words, (n, longest, hidden size)."""
-            words = model.vectors.matrix[reading_order(ids, lengths, 0)[0]]
-            words[:, 0] = tables["marks"][BOUNDARY]
+            words = model.vectors.matrix[trained_networks.reading_order(ids, lengths, 0)[0]]
+            words[:, 0] = tables["marks"][trained_networks.BOUNDARY]
             if settings.carry_state:
                 words = words[np.arange(ids.shape[1]) < lengths[:, None]][None]
-            return run_lstm(words, tables["sentence_weights"], tables["sentence_bias"])
+            return trained_networks.run_lstm(words, tables["sentence_weights"], tables["sentence_bias"])
 
-        def encode(sentences: Sequence[Ids]) -> list[np.ndarray]:
+        def encode(sentences: Sequence[trained_networks.Ids]) -> list[np.ndarray]:
             """The states before each word of sentences, one after another if the state is carried over."""
             if settings.carry_state and sentences:
-                return np.split(read(*pad(sentences))[0], np.cumsum([len(one) for one in sentences])[:-1])
-            return encode_groups(sentences, read)
+                return np.split(
+                    read(*trained_networks.pad(sentences))[0], np.cumsum([len(one) for one in sentences])[:-1]
+                )
+            return trained_networks.encode_groups(sentences, read)
 
         return settings.sentence_predictor(model, settings.state_size, encode)
 
@@ -213,23 +200,31 @@ class CharacterVectors:
         texts = [word if isinstance(word, str) else word.decode(errors="replace") for word in words]
         spellings = [character_numbers(text, self.code_points, self.max_characters) for text in texts]
         lengths = np.array([len(spelling) for spelling in spellings], np.int64)
-        for group in groups_of_similar_length(lengths, MAX_WORDS):
-            rows[group] = self.encode(*pad([spellings[number] for number in group]))
+        for group in trained_networks.groups_of_similar_length(lengths, trained_networks.MAX_WORDS):
+            rows[group] = self.encode(*trained_networks.pad([spellings[number] for number in group]))
         rows[[not word for word in words]] = 0
         return rows
 
-    def encode(self, characters: Ids, lengths: Ids) -> np.ndarray:
+    def encode(self, characters: trained_networks.Ids, lengths: trained_networks.Ids) -> np.ndarray:
         """The vectors of padded spellings, (n, dim)."""
         if "gate_weights" in self.tables:
-            return linear(self.tables, "projection", convolve(self.tables, characters, lengths))
+            return trained_networks.linear(
+                self.tables, "projection", trained_networks.convolve(self.tables, characters, lengths)
+            )
         last, states = lengths - 1, []
-        for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, lengths)), strict=True):
+        for direction, order in zip(
+            trained_networks.DIRECTIONS, (characters, trained_networks.reversed_rows(characters, lengths)), strict=True
+        ):
             weights, bias = (self.tables[f"{direction}_{name}"] for name in ("weights", "bias"))
-            states.append(run_lstm(self.tables["character_inputs"][order], weights, bias)[np.arange(len(last)), last])
-        return linear(self.tables, "projection", np.concatenate(states, axis=1))
+            states.append(
+                trained_networks.run_lstm(self.tables["character_inputs"][order], weights, bias)[
+                    np.arange(len(last)), last
+                ]
+            )
+        return trained_networks.linear(self.tables, "projection", np.concatenate(states, axis=1))
 
 
-def character_numbers(word: str, code_points: np.ndarray, max_characters: int) -> Ids:
+def character_numbers(word: str, code_points: np.ndarray, max_characters: int) -> trained_networks.Ids:
     """The numbers of the first characters of a word, int64, at least one.
 
     Known characters, whose `code_points` are in order, have numbers from 1 on; others have 0.

@@ -9,17 +9,8 @@ import numpy as np
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, uniform
 from embeddings.models.text_settings import model_settings
+from embeddings.plugins.neural import trained_networks
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
-from embeddings.plugins.neural.trained_networks import (
-    BOUNDARY,
-    UNKNOWN,
-    Ids,
-    SentencePredictor,
-    encode_groups,
-    linear,
-    reading_order,
-    run_lstm,
-)
 from embeddings.settings import option
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
@@ -71,20 +62,22 @@ class Context2Vec(NeuralTrainer):
         return self.network_plan(data, objective, tables, network)
 
     @classmethod
-    def context_encoder(cls, model: Model) -> Callable[[Sequence[Ids]], list[np.ndarray]]:
+    def context_encoder(cls, model: Model) -> Callable[[Sequence[trained_networks.Ids]], list[np.ndarray]]:
         """The encoder of contexts of a trained model."""
         settings, size = model_settings(cls, model), len(model.vocabulary)
         tables = {name: saved_table(model, name, declared) for name, declared in settings.tables(size).items()}
         return new_context_encoder(tables, size)
 
     @classmethod
-    def word_predictor(cls, model: Model) -> SentencePredictor:
+    def word_predictor(cls, model: Model) -> trained_networks.SentencePredictor:
         """A predictor of words from all other words of the sentence."""
         settings: Context2Vec = model_settings(cls, model)
         return settings.sentence_predictor(model, settings.dim, cls.context_encoder(model))
 
 
-def new_context_encoder(tables: Mapping[str, np.ndarray], n_words: int) -> Callable[[Sequence[Ids]], list[np.ndarray]]:
+def new_context_encoder(
+    tables: Mapping[str, np.ndarray], n_words: int
+) -> Callable[[Sequence[trained_networks.Ids]], list[np.ndarray]]:
     """The function from sentences to the vectors of the contexts of their words, float32 (words of the sentence, dim).
 
     The context of a word does not depend on the word itself.
@@ -94,19 +87,23 @@ def new_context_encoder(tables: Mapping[str, np.ndarray], n_words: int) -> Calla
         n_words: size of the vocabulary; ids from there on are unknown words.
     """
 
-    def read(side: str, ids: Ids) -> np.ndarray:
+    def read(side: str, ids: trained_networks.Ids) -> np.ndarray:
         """The states of the left or right LSTM after each word, (n, steps, hidden size)."""
         is_word = ids < n_words
         words = tables[f"{side}_inputs"][np.where(is_word, ids, 0)]
         marks = tables[f"{side}_marks"][np.where(is_word, 0, ids - n_words)]
         rows = np.where(is_word[..., None], words, marks)
-        return run_lstm(rows, tables[f"{side}_weights"], tables[f"{side}_bias"])
+        return trained_networks.run_lstm(rows, tables[f"{side}_weights"], tables[f"{side}_bias"])
 
-    def encode(ids: Ids, lengths: Ids) -> np.ndarray:
+    def encode(ids: trained_networks.Ids, lengths: trained_networks.Ids) -> np.ndarray:
         """The vectors of the contexts of padded sentences, (n, longest, dim)."""
-        forward, backward, known = reading_order(np.minimum(ids, n_words + UNKNOWN), lengths, n_words + BOUNDARY)
+        forward, backward, known = trained_networks.reading_order(
+            np.minimum(ids, n_words + trained_networks.UNKNOWN), lengths, n_words + trained_networks.BOUNDARY
+        )
         left, right = read("left", forward), read("right", backward)
         states = np.concatenate([left, np.take_along_axis(right, known[:, :, None], axis=1)], axis=2)
-        return linear(tables, "context", np.maximum(linear(tables, "hidden", states), 0))
+        return trained_networks.linear(
+            tables, "context", np.maximum(trained_networks.linear(tables, "hidden", states), 0)
+        )
 
-    return lambda sentences: encode_groups(sentences, encode)
+    return lambda sentences: trained_networks.encode_groups(sentences, encode)

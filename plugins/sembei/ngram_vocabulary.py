@@ -15,20 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.compilation.jit import allocating_entry_point, entry_point
+from embeddings.corpora import token_trie
 from embeddings.corpora.array_file import ArrayFile
 from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.key_counts import CHUNK, count_keys
-from embeddings.corpora.token_trie import (
-    NO_IDS,
-    NONE,
-    TOKEN_BITS,
-    TokenTrie,
-    build_trie,
-    child,
-    find_sequences,
-    new_trie,
-)
 from embeddings.corpora.tokenizers import characters
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
@@ -60,9 +51,9 @@ class Ngrams:
     unit: str
 
     @cached_property
-    def trie(self) -> TokenTrie:
+    def trie(self) -> token_trie.TokenTrie:
         """The trie that finds the n-grams in ids of the corpus."""
-        return build_trie(self.sequences, self.words, self.tokens)
+        return token_trie.build_trie(self.sequences, self.words, self.tokens)
 
 
 def frequent_ngrams(
@@ -118,7 +109,7 @@ def frequent_ngrams(
         vocabulary = Vocabulary.from_counts(counts_by_word).select(max_vocab=max_vocab)
     else:
         raise CorpusError(f"no n-gram occurs {min_count} times; lower {S.min_count}")
-    words = np.array([vocabulary.ids.get(word, NONE) for word in spellings], np.int32)
+    words = np.array([vocabulary.ids.get(word, token_trie.NONE) for word in spellings], np.int32)
     unit = "words" if joiner else "characters"
     return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), counter.lines, unit)
 
@@ -150,24 +141,26 @@ class NgramCounter:
         ]
         self.allowed = ~np.array(has_border, np.bool_) & (self.counts >= min_count)
         self.lasts = [np.arange(len(self.counts), dtype=np.int32)]
-        self.prefixes = [np.full(len(self.counts), NONE, np.int32)]
+        self.prefixes = [np.full(len(self.counts), token_trie.NONE, np.int32)]
         self.keys: NDArray[np.int64] | None = None
         ids = np.asarray(encoded.ids)  # `numbers`: those of allowed tokens, in a file that is mapped into memory
-        numbers = np.append(np.where(self.allowed, np.arange(len(self.allowed)), NONE), NONE).astype(np.int32)
+        numbers = np.append(
+            np.where(self.allowed, np.arange(len(self.allowed)), token_trie.NONE), token_trie.NONE
+        ).astype(np.int32)
         with closing(ArrayFile(self.scratch / "numbers.npy", np.int32, is_draft=True)) as file:
             for begin in range(0, len(ids), CHUNK_SIZE):
                 chunk = ids[begin : begin + CHUNK_SIZE]
                 first, last = np.searchsorted(self.lines, [begin, begin + len(chunk)])
                 own = numbers[np.minimum(chunk, len(numbers) - 1)]
-                file.append(np.insert(own, self.lines[first:last] - begin, NONE))
-            file.append(np.array([NONE]))
+                file.append(np.insert(own, self.lines[first:last] - begin, token_trie.NONE))
+            file.append(np.array([token_trie.NONE]))
         self.numbers: NDArray[np.int32] = np.asarray(np.load(file.path, mmap_mode="r+"))
 
     def grow(self) -> None:
         """Count the n-grams that are one token longer than those counted last."""
         if self.keys is not None:
             ends = np.arange(len(self.keys), dtype=np.int32)
-            pairs = new_trie(NO_IDS, self.keys.astype(np.uint64), ends, NO_IDS, 2)
+            pairs = token_trie.new_trie(token_trie.NO_IDS, self.keys.astype(np.uint64), ends, token_trie.NO_IDS, 2)
             for begin in range(0, len(self.numbers), CHUNK_SIZE):  # so that an interrupt is handled in between
                 lengthen_ngrams(self.numbers[begin : begin + CHUNK_SIZE + 1], pairs)
         kept = [(np.empty(0, np.int64), np.empty(0, np.int64))]
@@ -179,8 +172,8 @@ class NgramCounter:
                 self.min_count = int(np.partition(counts, -self.max_ngrams - 1)[-self.max_ngrams - 1]) + 1
                 kept = [(keys[counts >= self.min_count], counts[counts >= self.min_count])]
         self.keys, self.counts = map(np.concatenate, zip(*kept, strict=True))
-        self.prefixes.append((self.keys >> TOKEN_BITS).astype(np.int32))
-        self.lasts.append(self.lasts[-1][self.keys & (2**TOKEN_BITS - 1)])
+        self.prefixes.append((self.keys >> token_trie.TOKEN_BITS).astype(np.int32))
+        self.lasts.append(self.lasts[-1][self.keys & (2**token_trie.TOKEN_BITS - 1)])
 
     def pairs(self) -> Iterator[NDArray[np.int64]]:
         """Yield the keys of the pairs of n-grams at neighbouring positions, a chunk of the text at a time.
@@ -208,7 +201,7 @@ class NgramCounter:
 
     def sequences(self, selected: NDArray[np.int64], max_n: int) -> NDArray[np.int32]:
         """The token ids of n-grams of the length counted last."""
-        tokens, at = np.full((len(selected), max_n), NONE, np.int32), selected
+        tokens, at = np.full((len(selected), max_n), token_trie.NONE, np.int32), selected
         for level in reversed(range(len(self.lasts))):
             tokens[:, level] = self.lasts[level][at]
             at = self.prefixes[level][at].astype(np.int64)
@@ -230,14 +223,14 @@ def extend_ngrams(
     longest = max(map(len, tokens), default=0)
     rare = sorted(set(previous.words).difference(spellings))
     found = [(word, row) for word in rare for row in token_sequences(word, ids, joiner, longest, max_n)]
-    others = np.full((len(found), max_n), NONE, np.int32)
+    others = np.full((len(found), max_n), token_trie.NONE, np.int32)
     for sequence, (_, row) in zip(others, found, strict=True):
         sequence[: len(row)] = row
     sequences, spellings = np.concatenate([sequences, others]), spellings + [word for word, _ in found]
     if not spellings:
         raise CorpusError("the corpus and the model have no n-gram in common")
     numbers = {word: number for number, word in enumerate(dict.fromkeys(spellings))}
-    trie = build_trie(sequences, np.array([numbers[word] for word in spellings], np.int32), len(tokens))
+    trie = token_trie.build_trie(sequences, np.array([numbers[word] for word in spellings], np.int32), len(tokens))
     text, counts = np.asarray(encoded.ids), np.zeros(len(numbers), np.int64)
     for begin in range(0, len(text), CHUNK_SIZE):  # so that an interrupt is handled in between
         count_occurrences(trie, text, np.asarray(lines), begin, min(begin + CHUNK_SIZE, len(text)), counts)
@@ -268,22 +261,22 @@ def write_pairs(numbers: np.ndarray, keys: np.ndarray) -> int:
     n = 0
     for i in range(numbers.shape[0] - 1):
         if numbers[i] >= 0 and numbers[i + 1] >= 0:
-            keys[n] = np.int64(numbers[i]) << TOKEN_BITS | np.int64(numbers[i + 1])
+            keys[n] = np.int64(numbers[i]) << token_trie.TOKEN_BITS | np.int64(numbers[i + 1])
             n += 1
     return n
 
 
 @allocating_entry_point
-def lengthen_ngrams(numbers: np.ndarray, pairs: TokenTrie) -> None:
+def lengthen_ngrams(numbers: np.ndarray, pairs: token_trie.TokenTrie) -> None:
     """Replace each number but the last by that of the pair with the next number, or NONE."""
     for i in range(numbers.shape[0] - 1):
         is_pair = numbers[i] >= 0 and numbers[i + 1] >= 0
-        numbers[i] = child(pairs, np.int64(numbers[i]), numbers[i + 1]) if is_pair else NONE
+        numbers[i] = token_trie.child(pairs, np.int64(numbers[i]), numbers[i + 1]) if is_pair else token_trie.NONE
 
 
 @allocating_entry_point
 def count_occurrences(
-    trie: TokenTrie, ids: np.ndarray, lines: np.ndarray, begin: int, end: int, counts: np.ndarray
+    trie: token_trie.TokenTrie, ids: np.ndarray, lines: np.ndarray, begin: int, end: int, counts: np.ndarray
 ) -> None:
     """counts[w] += 1 for each n-gram w that starts at a position from `begin` to `end` and ends on the same line."""
     ngrams, line = np.empty(trie.longest, np.int32), np.searchsorted(lines, begin, side="right")
@@ -291,7 +284,7 @@ def count_occurrences(
         while line < lines.shape[0] and lines[line] <= position:
             line += 1
         border = ids.shape[0] if line == lines.shape[0] else min(lines[line], ids.shape[0])
-        find_sequences(trie, ids, position, border, ngrams)
+        token_trie.find_sequences(trie, ids, position, border, ngrams)
         for word in ngrams:
             if word >= 0:
                 counts[word] += 1

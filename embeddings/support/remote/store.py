@@ -26,28 +26,19 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from embeddings.errors import FormatError, RemoteError
 from embeddings.support.foreign_files import check_name, is_hidden
 from embeddings.support.logs import remember_secrets, secrets
+from embeddings.support.remote import requests
 from embeddings.support.remote.address import MAGIC, WEB, Address, credentials, queries
-from embeddings.support.remote.requests import (
-    ABSENT,
-    CHANGED,
-    CURL_REASONS,
-    DENIED,
-    PermanentError,
-    attempt,
-    map_ahead,
-    timeout,
-)
 
 PART = 1 << 16  # bytes
 MIN_SPEED = 1000  # bytes a second, below which a transfer is given up
 CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
 ANSWERS = {
-    401: DENIED,
-    403: DENIED,
-    404: ABSENT,
+    401: requests.DENIED,
+    403: requests.DENIED,
+    404: requests.ABSENT,
     407: "cannot be accessed: the proxy asks for credentials",
-    410: ABSENT,
-    412: CHANGED,
+    410: requests.ABSENT,
+    412: requests.CHANGED,
 }
 
 ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
@@ -99,8 +90,8 @@ class WebStore:
         try:
             with request(address, {"Range": "bytes=0-0"}) as answer:
                 headers, is_partial = answer.headers, answer.status == 206
-        except PermanentError as error:
-            if str(error) == ABSENT:
+        except requests.PermanentError as error:
+            if str(error) == requests.ABSENT:
                 return None
             raise
         match = CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
@@ -119,14 +110,14 @@ class WebStore:
             if answer.status != 206 or match is None or match[1] != str(start):
                 raise OSError(f"the server did not answer with the bytes from {start} on")
             if match[3] not in ("*", str(status.size)):
-                raise PermanentError(CHANGED)
+                raise requests.PermanentError(requests.CHANGED)
             return b"".join(parts(answer, stop - start))
 
     def stream(self, address: Address, status: RemoteStatus) -> Iterator[bytes]:
         """Yield the parts of a whole file in order."""
         with request(address, {}) as answer:
             if status.tag and answer.headers.get("ETag") != status.tag:
-                raise PermanentError(CHANGED)
+                raise requests.PermanentError(requests.CHANGED)
             yield from parts(answer, status.size)
 
 
@@ -136,7 +127,7 @@ def request(address: Address, headers: dict[str, str]) -> Any:
     Raises PermanentError if the server refuses, OSError if there is no connection or the server has a problem, and
     SettingError if the time limit is not valid.
     """
-    seconds = timeout()
+    seconds = requests.timeout()
     query = f"?{queries[address]}" if address in queries else ""
     path = quote(address.path, safe="/%:@!$&'()*+,;=~")
     url = f"{address.scheme}://{address.host}/{path}{query}"
@@ -150,12 +141,12 @@ def request(address: Address, headers: dict[str, str]) -> Any:
             return empty_answer(error)
     except URLError as error:
         if isinstance(error.reason, ssl.SSLCertVerificationError):
-            raise PermanentError(CURL_REASONS["60"]) from None
+            raise requests.PermanentError(requests.CURL_REASONS["60"]) from None
         if isinstance(error.reason, socket.gaierror):
-            raise PermanentError("cannot be reached: its host is unknown; check the network") from None
+            raise requests.PermanentError("cannot be reached: its host is unknown; check the network") from None
         raise error.reason if isinstance(error.reason, OSError) else OSError(str(error.reason)) from None
     except (HTTPException, ValueError) as error:
-        raise PermanentError(f"cannot be read: {error}") from None
+        raise requests.PermanentError(f"cannot be read: {error}") from None
 
 
 def empty_answer(error: HTTPError) -> Any:
@@ -163,8 +154,8 @@ def empty_answer(error: HTTPError) -> Any:
     if error.code == 416 and error.headers.get("Content-Range", "").strip() == "bytes */0":
         return nullcontext(SimpleNamespace(status=206, headers=error.headers))
     if error.code in ANSWERS:
-        raise PermanentError(ANSWERS[error.code])
-    kind = OSError if error.code >= 500 or error.code in (408, 429) else PermanentError
+        raise requests.PermanentError(ANSWERS[error.code])
+    kind = OSError if error.code >= 500 or error.code in (408, 429) else requests.PermanentError
     raise kind(f"cannot be read: the server answered {error.code}")
 
 
@@ -180,7 +171,7 @@ def parts(answer: Any, size: int | None) -> Iterator[bytes]:
             break
         yield part
         done, window = done + len(part), window + len(part)
-        if (seconds := time.monotonic() - window_start) > timeout():
+        if (seconds := time.monotonic() - window_start) > requests.timeout():
             if window < MIN_SPEED * seconds:
                 raise TimeoutError(f"only {window} bytes came in {seconds:.0f} seconds")
             window, window_start = 0, time.monotonic()
@@ -250,7 +241,7 @@ class ArrowStore:
         """Return bytes from `start` up to `stop`."""
         with self.file_system.open_input_file(address.store_path) as file:
             if file.size() != status.size:
-                raise PermanentError(CHANGED)
+                raise requests.PermanentError(requests.CHANGED)
             data: bytes = file.read_at(stop - start, start)
         if len(data) < stop - start:
             raise OSError(f"the transfer was truncated after {len(data)} of {stop - start} bytes")
@@ -274,9 +265,9 @@ def arrow_store(address: Address) -> ArrowStore:
     endpoint = next(filter(None, map(os.environ.get, ENDPOINT_VARIABLES)), None)
 
     def make() -> ArrowStore:
-        return make_store(address.scheme, bucket, login, endpoint, timeout())
+        return make_store(address.scheme, bucket, login, endpoint, requests.timeout())
 
-    return attempt(address, make, attempts=1)
+    return requests.attempt(address, make, attempts=1)
 
 
 @cache
@@ -302,7 +293,7 @@ def make_store(
 
         inner = fsspec.filesystem(scheme)
     except ImportError:
-        raise PermanentError(
+        raise requests.PermanentError(
             f"requires fsspec and huggingface_hub: pip install 'embeddings-toolkit[remote]' to use {scheme}://"
         ) from None
     store = fs.PyFileSystem(fs.FSSpecHandler(inner))
@@ -346,25 +337,25 @@ def find_status(address: Address) -> RemoteStatus | None:
 
     Raises RemoteError if the file cannot be accessed.
     """
-    return attempt(address, lambda: open_store(address).status(address))
+    return requests.attempt(address, lambda: open_store(address).status(address))
 
 
 def statuses(addresses: list[Address]) -> list[RemoteStatus]:
     """Return the status of each remote file; errors as `file_status`."""
-    return list(map_ahead(file_status, addresses, N_REQUESTS))
+    return list(requests.map_ahead(file_status, addresses, N_REQUESTS))
 
 
 def absence(address: Address) -> str:
     """Return the reason why an address is not a file, as a predicate."""
     if address.scheme in WEB:
-        return ABSENT
+        return requests.ABSENT
     store = arrow_store(address)
-    if attempt(address, lambda: store.is_folder(address)):
+    if requests.attempt(address, lambda: store.is_folder(address)):
         return "is a folder, not a file"
     bucket = Address(address.scheme, address.host, "")
-    if address.scheme in ("s3", "gs") and not attempt(bucket, lambda: store.is_folder(bucket)):
-        return f"{ABSENT}: there is no bucket {address.host!r}"
-    return ABSENT
+    if address.scheme in ("s3", "gs") and not requests.attempt(bucket, lambda: store.is_folder(bucket)):
+        return f"{requests.ABSENT}: there is no bucket {address.host!r}"
+    return requests.ABSENT
 
 
 def files_below(
@@ -382,7 +373,7 @@ def files_below(
         RemoteError: the store cannot be read, or the name of a wanted file is not safe.
     """
     store = arrow_store(folder)
-    names = attempt(folder, lambda: store.names(folder))
+    names = requests.attempt(folder, lambda: store.names(folder))
     wanted = [name for name in names if is_wanted is None or is_wanted(name.split("/"))]
     try:
         for name in wanted:
@@ -400,7 +391,7 @@ def find_remote(address: Address) -> list[Address]:
     if address.scheme in WEB:
         return [address]
     store = arrow_store(address)
-    if attempt(address, lambda: store.status(address)) is not None:
+    if requests.attempt(address, lambda: store.status(address)) is not None:
         return [address]
     if files := files_below(address, is_shown):
         return files
@@ -411,7 +402,7 @@ def find_remote(address: Address) -> list[Address]:
     folder = Address(address.scheme, address.host, "/".join(steps[:first]))
     files = files_below(folder, lambda parts: is_shown(parts) and matches(parts, steps[first:]))
     if not files:
-        is_folder = attempt(folder, lambda: store.is_folder(folder))
+        is_folder = requests.attempt(folder, lambda: store.is_folder(folder))
         raise RemoteError(address, "matches no file" if is_folder else absence(folder))
     return files
 
