@@ -4,7 +4,7 @@ import difflib
 import re
 from abc import ABCMeta
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 WORD_SETTINGS = ("tokenizer", "case", "normalize", "fold", "language", "hyphens", "apostrophes", "emoji")
 
@@ -260,3 +260,18 @@ def advice(
         return remedy
     place = ours if ours in others else our_name(name, others)
     return None if place is None else others[place].format(name=place, trainer=trainer)
+
+
+class InteropMixin(AdvisesOnNames):
+    """Pickles without cached attributes, and is shared rather than copied when scikit-learn clones an estimator.
+
+    `CACHED_ATTRIBUTES` are recomputed on first use after unpickling.
+    """
+
+    CACHED_ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in self.CACHED_ATTRIBUTES}
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # estimators do not change vectors or models, and a copy can be large

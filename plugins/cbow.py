@@ -7,9 +7,8 @@ import numpy as np
 
 from embeddings.compilation.jit import entry_point
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.kernels.window import gather_contexts
+from embeddings.kernels.window import backprop_to_contexts, combine_contexts, gather_contexts
 from embeddings.objectives.objective import predict
 from embeddings.settings import LEARNING_RATE, RATE_RANGE, UnknownWords, WeightTying, option
 from embeddings.training.init_vectors import INIT_MODES

@@ -7,10 +7,9 @@ import numpy as np
 
 from embeddings.compilation.jit import entry_point
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.hidden_layer import NO_ROW, backprop_to_slots, concatenate_contexts, new_slot_buffers
 from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers
-from embeddings.kernels.window import gather_slots
+from embeddings.kernels.window import NO_ROW, backprop_to_slots, concatenate_contexts, gather_slots, new_slot_buffers
 from embeddings.kernels.window_batch import MAX_BATCH, ZERO_ROW, learn_batch, new_window_buffers, select_batch
 from embeddings.objectives.objective import predict
 from embeddings.settings import FixedWindow, UnknownWords

@@ -9,7 +9,6 @@ import numpy as np
 from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.row_operations import address, copy_row, hadamard_add
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
 from embeddings.kernels.subword_rows import (
@@ -20,7 +19,7 @@ from embeddings.kernels.subword_rows import (
     composed_buffers,
     new_subword_cache,
 )
-from embeddings.kernels.window import slot_index
+from embeddings.kernels.window import GRADIENT, HIDDEN, slot_index
 from embeddings.models import subwords as subwords_module
 from embeddings.models.model import Model
 from embeddings.models.subwords import (

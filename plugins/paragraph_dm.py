@@ -24,19 +24,22 @@ from embeddings.corpora.documents import Documents
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.document_kernels import SINGLE_ROWS, TagRows, gather_tags
-from embeddings.kernels.hidden_layer import (
+from embeddings.kernels.random_numbers import shared_noise_count
+from embeddings.kernels.row_cache import row_address
+from embeddings.kernels.row_operations import address, sum_rows
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.kernels.window import (
     backprop_to_contexts,
     backprop_to_document,
     backprop_to_slots,
     combine_contexts,
     concatenate_contexts,
+    cut_right_contexts,
+    gather_contexts,
+    gather_slots,
     new_slot_buffers,
+    prefetch_context,
 )
-from embeddings.kernels.random_numbers import shared_noise_count
-from embeddings.kernels.row_cache import row_address
-from embeddings.kernels.row_operations import address, sum_rows
-from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.kernels.window import cut_right_contexts, gather_contexts, gather_slots, prefetch_context
 from embeddings.kernels.window_batch import (
     MAX_BATCH,
     backprop_to_first_rows,

@@ -86,8 +86,7 @@ class RemoteFile(File):
     def table_source(self) -> Any:
         """A function that opens the file for reading at any position; of a server without ranges, a local copy."""
         from embeddings.support.local_paths import local_path
-        from embeddings.support.remote.range_reader import RandomReader
-        from embeddings.support.remote.store import file_status
+        from embeddings.support.remote.store import RandomReader, file_status
 
         status = file_status(self.address)
         if status.has_ranges and status.size is not None:
@@ -104,7 +103,7 @@ class RemoteFile(File):
     @contextmanager
     def open_stream(self) -> Iterator[IO[bytes]]:
         """Open the file for reading bytes in order; raises CorpusError if that fails."""
-        from embeddings.support.remote.range_reader import RemoteReader
+        from embeddings.support.remote.store import RemoteReader
 
         try:
             stream = RemoteReader(self.address)

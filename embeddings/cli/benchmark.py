@@ -80,8 +80,7 @@ def command(
     output folder contains results.csv (all runs), results.md (the printed table), results.png and machine.json.
     """
     from embeddings.corpora import Corpus
-    from embeddings.eval.benchmark.result_table import summaries
-    from embeddings.eval.benchmark.runner import Benchmark, BenchmarkError, Interrupted
+    from embeddings.eval.benchmark.runner import Benchmark, BenchmarkError, Interrupted, summaries
     from embeddings.eval.benchmark.tools import model_configs, select_tools
 
     exclude("resume", "force")

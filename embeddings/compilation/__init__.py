@@ -4,7 +4,7 @@
 
 jit: decorators of kernels and helpers.
 numba_overrides: helpers without machine code of their own, linked into kernels.
-source_digest, machine_code_cache: a digest of the sources of a kernel; the folders of its machine code.
+machine_code_cache: the folders of the machine code of kernels, named after digests of their sources.
 vector_emitter: LLVM vector instructions for the innermost loops over rows.
 checked_build: kernels that check every index and address.
 compile_monitor, compile_time: announce and measure compilations.

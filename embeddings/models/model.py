@@ -20,12 +20,12 @@ from embeddings.indexes.cosine_search import check_search
 from embeddings.models import document_vectors, model_files
 from embeddings.models.capabilities import installed_capability, word_predictor
 from embeddings.models.text_settings import corpus_settings
+from embeddings.setting_names import InteropMixin
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import write_table
 from embeddings.support.files import atomic_write
 from embeddings.support.html_elements import Html, tag
-from embeddings.support.interop import InteropMixin
 from embeddings.support.local_paths import local_path
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing

@@ -16,12 +16,12 @@ from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
 from embeddings.indexes.protocol import SearchMethod
+from embeddings.setting_names import InteropMixin
 from embeddings.settings import Positive
 from embeddings.support import cosine
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.html_elements import Html, tag
 from embeddings.support.imports import import_extra, import_library
-from embeddings.support.interop import InteropMixin
 from embeddings.support.result_table import ResultTable
 from embeddings.support.word_list import WordList, as_counts
 from embeddings.vectors import arrow_table, file_format, search

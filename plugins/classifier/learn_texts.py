@@ -15,7 +15,6 @@ from embeddings.compilation.jit import entry_point, implements, inline
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import END, LAST, POSITION, new_cursor
 from embeddings.kernels.gradient_steps import apply_objective_steps
-from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
 from embeddings.kernels.loss_tally import count_step, tally_loss
@@ -24,6 +23,7 @@ from embeddings.kernels.row_operations import address, prefetch_l2, score
 from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
+from embeddings.kernels.window import GRADIENT, HIDDEN
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective, predict
 from embeddings.training.stream import Chunk, ItemStream

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from embeddings.compilation import source_digest
-from embeddings.compilation.source_digest import reachable_sources
+from embeddings.compilation import machine_code_cache
+from embeddings.compilation.machine_code_cache import reachable_sources
 from embeddings.plugins.skipgram import SkipGram
 
 FILES = {
@@ -47,7 +47,7 @@ def deep(x):
 }
 RUN = """
 from kernels_a.entry import entry
-from embeddings.compilation.source_digest import kernel_digest
+from embeddings.compilation.machine_code_cache import kernel_digest
 print(kernel_digest(entry.py_func), entry(1))
 """
 
@@ -151,6 +151,6 @@ def test_numbers_and_arrays_of_numpy_count(monkeypatch, name, value):
 def test_kernels_of_plugins_depend_only_on_the_modules_that_they_reach(monkeypatch):
     """In a checkout the plugins are in a folder of another name, which is linked into the package."""
     digested = []
-    monkeypatch.setattr(source_digest, "package_digest", lambda folder: digested.append(folder.name) or "0")
-    source_digest.kernel_digest(SkipGram.plan)
+    monkeypatch.setattr(machine_code_cache, "package_digest", lambda folder: digested.append(folder.name) or "0")
+    machine_code_cache.kernel_digest(SkipGram.plan)
     assert digested == ["compilation"]

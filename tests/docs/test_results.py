@@ -17,7 +17,7 @@ from studies.page_tables import composition_tables
 from studies.reproduction import FIGURES, Reproduction, verdict
 
 from embeddings import registry
-from embeddings.eval.benchmark import result_table, tools, workspace
+from embeddings.eval.benchmark import runner, tools, workspace
 from embeddings.eval.benchmark.tools import Program
 from embeddings.eval.index_quality import families, markdown_tables
 
@@ -28,7 +28,7 @@ RESULTS = ROOT / "eval" / "results"
 def test_the_page_says_where_a_model_is_behind():
     """CBOW after one epoch scores lower than gensim's in every setting."""
     scores = {}
-    for one in result_table.summaries(workspace.read_rows(RESULTS / "results.csv")):
+    for one in runner.summaries(workspace.read_rows(RESULTS / "results.csv")):
         setting = tuple(one.settings[name] for name in ("trainer", "dim", "negatives"))
         scores.setdefault(setting, {})[one.tool] = [one.scores[name][0] for name in workspace.SETS]
     gains = {setting: np.subtract(ours["embeddings"], ours["gensim"]) for setting, ours in scores.items()}
@@ -47,7 +47,7 @@ def test_comparison_tables_are_those_of_the_runs(name):
     programs = [Program.read(path) for path in sorted(folder.glob("*.toml"))]
     shown = [tool for tool in [tools.OURS, *tools.PEERS, *programs] if tool.name in machine["tools"]]
     shown.sort(key=lambda tool: list(machine["tools"]).index(tool.name))
-    table = result_table.markdown(workspace.read_rows(folder / "results.csv"), machine, shown)
+    table = runner.markdown(workspace.read_rows(folder / "results.csv"), machine, shown)
     assert (folder / "results.md").read_text(encoding="utf-8") == table
 
 

@@ -11,7 +11,7 @@ from platforms import needs_wait4
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError
-from embeddings.eval.benchmark import result_table, tools
+from embeddings.eval.benchmark import runner, tools
 from embeddings.eval.benchmark.tools import Job, Program, model_configs, select_tools
 from embeddings.eval.benchmark.workspace import Workspace
 
@@ -78,7 +78,7 @@ def test_a_program_is_measured_and_its_vectors_are_converted(path, workspace):
     assert row["whole_cpu"] >= 0.5
     assert (row["training_cpu"], row["words_read"]) == (None, None)
     assert not list(workspace.folder.glob("vectors*"))
-    _, theirs = result_table.summaries([{**row, "tool": "embeddings"}, row])
+    _, theirs = runner.summaries([{**row, "tool": "embeddings"}, row])
     assert (theirs.ratios["whole_cpu"], theirs.ratios["training_cpu"], theirs.words_per_second) == (1, None, None)
     job = Job(CONFIG, 1, str(workspace.text), str(workspace.folder / "vectors.bin"))
     workspace.measure(tool, job)

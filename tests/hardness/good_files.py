@@ -357,7 +357,7 @@ def study_reader() -> Reader:
 
 def remote_reader(kind: str) -> Reader:
     """A file of a web server or an object of S3, whose answers (headers and content) are the files of a folder."""
-    from embeddings.support.remote import range_reader, requests
+    from embeddings.support.remote import requests
     from embeddings.support.remote.copies import local_copy
 
     names = {b"GET /text.txt": "web", b"HEAD": "head", b"GET /bucket?": "list", b"GET /bucket/": "object"}
@@ -401,7 +401,7 @@ def remote_reader(kind: str) -> Reader:
             server.daemon_threads, Handler.server_port = True, server.server_address[1]
             threading.Thread(target=server.serve_forever, daemon=True).start()
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, 1 << 26))  # a server may state any size
-            requests.FIRST_WAIT = range_reader.FIRST_WAIT = 0.0
+            requests.FIRST_WAIT = 0.0
             os.environ |= {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{Handler.server_port}", "AWS_REGION": "us-east-1"}
             os.environ |= {"AWS_NO_SIGN_REQUEST": "1", "AWS_EC2_METADATA_DISABLED": "true", "NO_PROXY": "127.0.0.1"}
             os.environ["EMBEDDINGS_REMOTE_TIMEOUT"] = "1"

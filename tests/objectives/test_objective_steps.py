@@ -10,11 +10,11 @@ from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels import document_kernels
 from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.hidden_layer import new_slot_buffers
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.row_operations import address, padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
+from embeddings.kernels.window import new_slot_buffers
 from embeddings.objectives.objective import predict
 from embeddings.objectives.two_level_softmax import cluster_starts
 from embeddings.plugins import continuous_window, skipgram, structured_skipgram

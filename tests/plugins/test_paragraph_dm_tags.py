@@ -16,10 +16,10 @@ from embeddings.corpora.documents import corpus_documents
 from embeddings.errors import CorpusError, SettingError
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.document_kernels import TagRows, learn_block
-from embeddings.kernels.hidden_layer import new_slot_buffers
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.random_numbers import shared_noise_count
 from embeddings.kernels.row_operations import UPDATE_TILE
+from embeddings.kernels.window import new_slot_buffers
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow

@@ -18,7 +18,7 @@ READ = "RemoteReader(address).readall()"
 CODE = """
 import sys
 from embeddings.support.remote.address import parse_address
-from embeddings.support.remote.range_reader import RemoteReader
+from embeddings.support.remote.store import RemoteReader
 from embeddings.support.remote.store import find_status
 
 address = parse_address(sys.argv[1])

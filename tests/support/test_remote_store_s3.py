@@ -12,7 +12,7 @@ from remote_servers import SECRET, s3_environment, s3_server, web_server
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, OutputError
 from embeddings.support.files import atomic_write, atomic_write_all
-from embeddings.support.remote import range_reader, requests, writing
+from embeddings.support.remote import requests, store, writing
 from embeddings.support.remote.address import credentials, parse_address
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import checkpoints as checkpoints_module
@@ -38,7 +38,7 @@ def s3(server, monkeypatch, tmp_path, request):
     for login in [*credentials]:  # of other tests: messages hide them
         monkeypatch.delitem(credentials, login)
     monkeypatch.setattr(requests, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(range_reader, "PART_SIZE", 1 << 17)
+    monkeypatch.setattr(store, "PART_SIZE", 1 << 17)
     client.create_bucket(Bucket="bucket")
     for name in names(client):
         client.delete_object(Bucket="bucket", Key=name)

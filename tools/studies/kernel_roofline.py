@@ -20,11 +20,16 @@ from embeddings.compilation.vector_emitter import VECTOR_BYTES, Emitter
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block, new_block, rewind
 from embeddings.kernels.gradient_steps import apply_steps, compute_logistic_steps
-from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
 from embeddings.kernels.row_operations import address, emitted, scatter_add, score
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers
-from embeddings.kernels.window import gather_contexts, gather_inputs, prefetch_targets
+from embeddings.kernels.window import (
+    backprop_to_contexts,
+    combine_contexts,
+    gather_contexts,
+    gather_inputs,
+    prefetch_targets,
+)
 from embeddings.objectives.negative_sampling import NegativeSamples, gather_samples
 from embeddings.support.plots import label_log_axis
 from embeddings.training.training_data import prepare

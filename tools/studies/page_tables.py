@@ -10,7 +10,7 @@ from unicodedata import category, combining
 
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError
-from embeddings.eval.benchmark.result_table import Summary, summaries
+from embeddings.eval.benchmark.runner import Summary, summaries
 from embeddings.eval.benchmark.workspace import SETS, read_rows, write_text
 from embeddings.eval.tasks.phrase_composition import HELD_OUT
 from embeddings.models.model import Model

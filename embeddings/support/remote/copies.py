@@ -28,9 +28,8 @@ from embeddings.support.cache_folder import (
 from embeddings.support.foreign_files import path_below
 from embeddings.support.logs import log
 from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
-from embeddings.support.remote.range_reader import RemoteReader
 from embeddings.support.remote.requests import map_ahead
-from embeddings.support.remote.store import RemoteStatus, absence, files_below, find_status, statuses
+from embeddings.support.remote.store import RemoteReader, RemoteStatus, absence, files_below, find_status, statuses
 from embeddings.support.system import size_on_disk
 
 BLOCK = 1 << 20

@@ -10,20 +10,17 @@ from remote_servers import web_server
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, OutputError, RemoteError
-from embeddings.support.remote import range_reader
-from embeddings.support.remote import requests as requests_module
+from embeddings.support.remote import requests, store
 from embeddings.support.remote.address import parse_address
-from embeddings.support.remote.range_reader import RandomReader, RemoteReader
-from embeddings.support.remote.store import WebStore, file_status
+from embeddings.support.remote.store import RandomReader, RemoteReader, WebStore, file_status
 
 TEXT = b"".join(b"line %d of the text is here\n" % number for number in range(20_000))  # several ranges
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(requests_module, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(range_reader, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(range_reader, "PART_SIZE", 1 << 16)
+    monkeypatch.setattr(requests, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(store, "PART_SIZE", 1 << 16)
     monkeypatch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", "1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
@@ -97,7 +94,7 @@ def test_a_size_that_no_memory_could_index_is_a_truncated_transfer():
 def test_refusals_are_clear_and_only_passing_ones_are_asked_again(status, expected):
     with web_server(files={"/text.txt": TEXT}, status=status) as server, pytest.raises(CorpusError, match=expected):
         em.Corpus(f"{server.url}/text.txt").encode()
-    assert len(server.requests) == (requests_module.ATTEMPTS if status in (408, 429, 503) else 1)
+    assert len(server.requests) == (requests.ATTEMPTS if status in (408, 429, 503) else 1)
 
 
 def test_a_server_that_does_not_answer_is_given_up(monkeypatch):

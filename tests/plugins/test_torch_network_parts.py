@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="requires PyTorch: pip install 'embe
 
 
 def test_spellings_with_the_same_beginning_share_nodes():
-    from embeddings.plugins.neural.fast_parts import Trie
+    from embeddings.plugins.neural.torch_network import Trie
 
     spellings = [[1, 2, 3], [1, 2], [1, 2, 3], [2, 2, 2], [1, 3, 3]]
     padded = np.array([(spelling * 3)[:3] for spelling in spellings])
@@ -22,7 +22,7 @@ def test_spellings_with_the_same_beginning_share_nodes():
 
 
 def test_states_in_a_trie_and_their_gradients_are_those_of_an_lstm():
-    from embeddings.plugins.neural.fast_parts import Trie, TrieStates
+    from embeddings.plugins.neural.torch_network import Trie, TrieStates
 
     torch.manual_seed(1)
     rng, size, dim = np.random.default_rng(1), 5, 3
@@ -49,7 +49,7 @@ def test_states_in_a_trie_and_their_gradients_are_those_of_an_lstm():
 
 
 def test_scores_of_samples_and_their_gradients_are_products():
-    from embeddings.plugins.neural.fast_parts import SampledScores
+    from embeddings.plugins.neural.torch_network import SampledScores
 
     torch.manual_seed(2)
     hidden, table = torch.randn(7, 5).requires_grad_(), torch.randn(4, 5).requires_grad_()
@@ -64,7 +64,7 @@ def test_scores_of_samples_and_their_gradients_are_products():
 
 
 def test_distinct_ids():
-    from embeddings.plugins.neural.fast_parts import distinct
+    from embeddings.plugins.neural.torch_network import distinct
 
     ids = np.array([[5, 2, 5], [0, 2, 7]])
     used, places = distinct(ids, 8)
