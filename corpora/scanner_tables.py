@@ -25,25 +25,17 @@ TABLES = Lock()  # so that not several threads build the same table
 ScannedTokenizer = CharClassTokenizer | WordTokenizer
 
 
+@cache
 def character_tables(
-    tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, data: bytes
+    tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, limit: int
 ) -> tuple[NDArray[Any], ...]:
-    """Return tables that cover at least the code points in `data`, which is valid UTF-8.
+    """Return tables that cover the code points below `limit`; call it with `TABLES` locked.
 
     These are the classes, uint8, and the lower case of code points, int32 (one, or two: first | second << PAIR); the
     moves of the state machine, uint8; and a table for ASCII words, uint8.
 
     lower_case: a function that is called for each code point; None to keep the case.
     """
-    with TABLES:
-        return tables_below(tokenizer, lower_case, word_break.table_limit(data))
-
-
-@cache
-def tables_below(
-    tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, limit: int
-) -> tuple[NDArray[Any], ...]:
-    """Return tables that cover the code points below `limit`."""
     lower_table = identity(limit) if lower_case is None else lower(limit, lower_case)
     if isinstance(tokenizer, WordTokenizer):
         classes, moves = word_break.word_classes(limit), tokenizer.moves

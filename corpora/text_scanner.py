@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import scanner
 from embeddings.corpora.reading.text_block import TextBlock
-from embeddings.corpora.scanner_tables import ScannedTokenizer, character_tables
+from embeddings.corpora.scanner_tables import TABLES, ScannedTokenizer, character_tables
 from embeddings.corpora.tokenizers import CharClassTokenizer, never
+from embeddings.corpora.word_break import table_limit
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
 from embeddings.errors import CorpusError
@@ -166,7 +167,8 @@ class BlockScanner:
         table = self.words.reserve(max_tokens(tokenizer, data) + len(parts) + 1, len(data))
         state[counts] = 0
         mode = (scanner.ITEMS if block.parts_are_documents else scanner.FILES, block.is_complete)
-        tables = character_tables(tokenizer, self.rules.lower, data)
+        with TABLES:
+            tables = character_tables(tokenizer, self.rules.lower, table_limit(data))
         while scanner.scan(bytes_array(data), parts, tables, tuple(table), self.out, state, mode):
             self.words.prune()
         if state[scanner.TOO_LONG] or state[scanner.PENDING_SIZE] > scanner.MAX_TOKEN:

@@ -59,7 +59,9 @@ class ShiftedPPMI(Trainer, ContextWindow, DocumentFrequency, VocabularySize, Dim
     def learn(self, data: TrainingData) -> Model:
         """A model of vectors (vocabulary, dim), of zeros beyond the rank of the scores."""
         started, total = perf_counter(), len(data.encoded.ids)
-        scores = self.scores(co_occurrences(data, self.window_weights(), int(self.memory * 1e9)))
+        falling = 1 - np.arange(self.window) / self.window
+        weights = np.append(0.0, falling if self.shrink_window else np.ones(self.window))  # of contexts by distance
+        scores = self.scores(co_occurrences(data, weights, int(self.memory * 1e9)))
         log.info("decomposing %s scores of %s words", scores.nnz, len(data.vocabulary))
         vectors = self.factorize(scores, data.seed)
         seconds = perf_counter() - started
@@ -67,12 +69,6 @@ class ShiftedPPMI(Trainer, ContextWindow, DocumentFrequency, VocabularySize, Dim
         if data.report:
             data.report(progress)
         return new_model(data, {VECTORS: vectors}, progress, {"scores": int(scores.nnz)})
-
-    def window_weights(self) -> NDArray[np.float64]:
-        """The weight of a context at each distance, float64 (window + 1,)."""
-        distances = np.arange(self.window + 1)
-        weights = 1 - (distances - 1) / self.window if self.shrink_window else np.ones(self.window + 1)
-        return np.where(distances > 0, weights, 0.0)
 
     def scores(self, counts: Any) -> Any:
         """The positive scores max(log(p(w, c) / (p(w) p(c))) - log k, 0) of a sparse matrix of counts, sparse too.

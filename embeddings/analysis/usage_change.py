@@ -296,32 +296,23 @@ class ChangeTest(NamedTuple):
 
 
 def compare_changes(changes: NDArray[np.float64]) -> ChangeTest:
-    """Compare observed changes, in the first row, with changes of random divisions, (1 + permutations, words)."""
-    false_discovery_control = import_library("scipy.stats").false_discovery_control
-
-    z, p = significance(changes)
-    rates = np.asarray(false_discovery_control(p))  # Benjamini and Hochberg 1995
-    return ChangeTest(changes[1:].mean(axis=0), z, p, rates)
-
-
-def significance(changes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far each word's change is above random ones, in standard deviations, and its p-value.
+    """Compare observed changes, in the first row, with changes of random divisions, (1 + permutations, words).
 
     Each random change is compared with the other random ones in the same way, and the p-value is the share of these
     deviations, of all words, that are as large. The standard deviation is increased by its median over words, so that
     words with a small one by chance do not stand out (Tusher, Tibshirani and Chu 2001, "Significance analysis of
     microarrays").
-
-    Arguments:
-        changes: (1 + permutations, words), the observed ones first.
     """
+    false_discovery_control = import_library("scipy.stats").false_discovery_control
+
     observed, null = changes[0], changes[1:]
     offset = float(np.median(null.std(axis=0, ddof=1)))
     z = deviation(observed, null, offset)
     others = [np.delete(null, i, axis=0) for i in range(len(null))]
     null_z = np.sort(np.concatenate([deviation(one, rest, offset) for one, rest in zip(null, others, strict=True)]))
-    as_large = len(null_z) - np.searchsorted(null_z, z, side="left")
-    return z, (as_large + 1) / (len(null_z) + 1)
+    p = (len(null_z) - np.searchsorted(null_z, z, side="left") + 1) / (len(null_z) + 1)
+    rates = np.asarray(false_discovery_control(p))  # Benjamini and Hochberg 1995
+    return ChangeTest(null.mean(axis=0), z, p, rates)
 
 
 def deviation(values: NDArray[np.float64], others: NDArray[np.float64], offset: float) -> NDArray[np.float64]:

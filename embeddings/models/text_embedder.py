@@ -36,7 +36,7 @@ from embeddings.vectors.pooling import (
     Pool,
     RowTexts,
     common_components,
-    inverse_document_frequencies,
+    look_up_weights,
     pool_rows,
     remove_components,
     word_weights,
@@ -393,9 +393,11 @@ class TextEmbedder:
         """The weights of words, (words,)."""
         frequencies = self.word_frequencies
         assert frequencies is not None
-        if self.pool == "idf":
+        if self.pool == "idf":  # ln((1 + n) / (1 + f)) + 1 for a word in f of n texts, as in scikit-learn
             assert self.text_frequencies is not None
-            return inverse_document_frequencies(words, frequencies, self.text_frequencies.texts)
+            texts = self.text_frequencies.texts
+            weights = np.log((1 + texts) / (1 + frequencies.counts)) + 1
+            return look_up_weights(words, frequencies, weights, float(np.log(1 + texts)) + 1)
         constant = DEFAULT_CONSTANT if self.constant is None else self.constant
         total = None if self.vocabulary is not None else frequencies.total
         return word_weights(words, frequencies, self.pool, constant, total)  # type: ignore[arg-type]

@@ -137,15 +137,6 @@ def word_weights(
     return look_up_weights(words, frequencies, weights, 1.0)
 
 
-def inverse_document_frequencies(words: Sequence[str], frequencies: Vocabulary, texts: int) -> np.ndarray:
-    """ln((1 + n) / (1 + f)) + 1 for a word in f of n texts, float64 (words,), as in scikit-learn.
-
-    frequencies: the number of texts with each word.
-    """
-    weights = np.log((1 + texts) / (1 + frequencies.counts)) + 1
-    return look_up_weights(words, frequencies, weights, float(np.log(1 + texts)) + 1)
-
-
 def look_up_weights(words: Sequence[str], vocabulary: Vocabulary, weights: np.ndarray, unknown: float) -> np.ndarray:
     """The weight of each word in a vocabulary, as written or else in lower case; `unknown` for unknown words."""
     if words is vocabulary.words:

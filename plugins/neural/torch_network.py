@@ -322,12 +322,6 @@ class Network(ABC):
         elif words.values.grad is not None:
             words.values.grad[is_frozen] = 0
 
-    def sampled_scores(self, hidden: Any, table: Any, places: Ids) -> Any:
-        """The products (n, k) of hidden rows with the rows of a table at some places (n, k)."""
-        if self.device.type == "cpu":
-            return SampledScores.apply(hidden, table, places)
-        return torch.bmm(embedding(self.tensor(places), table), hidden[:, :, None])[..., 0]
-
     def look_up(self, name: str, ids: Ids) -> Any:
         """The rows of ids in a table."""
         table, places = self.used_rows(name, ids)
@@ -385,8 +379,11 @@ class Network(ABC):
         if name == "adaptive-softmax":
             return self.adaptive_loss(hidden, words)
         numbers = np.concatenate([words[:, None], noise], axis=1)
-        targets = self.tensor(numbers)
-        scores = self.sampled_scores(hidden, *self.used_rows(self.output_name, numbers))
+        targets, (table, places) = self.tensor(numbers), self.used_rows(self.output_name, numbers)
+        if self.device.type == "cpu":
+            scores = SampledScores.apply(hidden, table, places)
+        else:
+            scores = torch.bmm(embedding(self.tensor(places), table), hidden[:, :, None])[..., 0]
         labels, weights = torch.zeros_like(scores), torch.ones_like(scores)
         labels[:, 0] = 1
         if name == "sampled-softmax":
