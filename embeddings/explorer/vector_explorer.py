@@ -1,13 +1,10 @@
 """JSON endpoints of the explorer page: neighbours, analogies, comparisons, concordance and map."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import numpy as np
 
 from embeddings.analysis.explanation import explain
 from embeddings.analysis.keyword_in_context import concordance
@@ -16,41 +13,12 @@ from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.explorer.word_map import WordMap
 from embeddings.models.model import Model
 from embeddings.settings import Range
+from embeddings.support.arrow import pa, pc
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
     from embeddings.text_search.text_index import TextIndex
-
-
-class CompletionIndex:
-    """Finds words by their beginning, whatever their case, by binary search among the sorted words.
-
-    >>> CompletionIndex(["the", "Paris", "party", "park"]).complete("pa", 2)
-    ['Paris', 'party']
-
-    Arguments:
-        words: the most frequent first.
-    """
-
-    def __init__(self, words: Sequence[str]) -> None:
-        folded = [word.casefold() for word in words]
-        order = sorted(range(len(folded)), key=folded.__getitem__)
-        self.words = words
-        self.keys = [folded[row] for row in order]
-        self.rows = np.array(order, np.int64)
-
-    def complete(self, prefix: str, limit: int) -> list[str]:
-        """At most `limit` words that begin with `prefix`, the most frequent first; none for an empty prefix."""
-        key = prefix.casefold()
-        if not key:
-            return []
-        start = bisect_left(self.keys, key)
-        stop = bisect_right(self.keys, key, lo=start, key=lambda word: word[: len(key)])
-        rows = self.rows[start:stop]
-        if len(rows) > limit:
-            rows = np.partition(rows, limit - 1)[:limit]
-        return [self.words[row] for row in np.sort(rows).tolist()]
 
 
 Top = Annotated[int, Range(ge=1, le=100)]
@@ -87,16 +55,17 @@ class VectorExplorer:
             self.replicates.check_vectors(self.vectors)
 
     @cached_property
-    def completion(self) -> CompletionIndex:
-        """The index of beginnings, built on first use."""
+    def folded_words(self) -> Any:
+        """The words whatever their case, an Arrow array of bytes, which is made on first use."""
         with self.lock:
-            return CompletionIndex(self.vectors.words)
+            folded = [word.casefold().encode("utf-8", "surrogatepass") for word in self.vectors.words]
+            return pa.array(folded, pa.large_binary())
 
     def prepare(self) -> None:
         """Compute beforehand what the first answers need; errors are ignored, as the first request raises them."""
         try:
             self.neighbours(self.vectors.word_list.first(1)[0], 1)
-            self.completion.complete("a", 1)
+            self.complete("a", 1)
         except EmbeddingsError:
             return
 
@@ -113,8 +82,10 @@ class VectorExplorer:
         }  # fmt: skip
 
     def complete(self, prefix: str | None = None, limit: Top = 10) -> dict[str, Any]:
-        """The most frequent words with a prefix."""
-        return {"words": self.completion.complete((prefix or "").lstrip(), limit)}
+        """The most frequent words with a prefix, whatever their case; none for an empty prefix."""
+        key = (prefix or "").lstrip().casefold().encode("utf-8", "surrogatepass")
+        rows = pc.indices_nonzero(pc.starts_with(self.folded_words, key))[:limit].to_pylist() if key else []
+        return {"words": [self.vectors.words[row] for row in rows]}
 
     def describe(self, word: str) -> dict[str, Any]:
         """How a word was found: the spelling in the vocabulary, its rank by frequency and its count."""
