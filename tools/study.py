@@ -21,6 +21,7 @@ from embeddings.errors import EmbeddingsError, SettingError
 
 STUDIES = {  # the class of each study
     "buckets": "bucket_search:Buckets",
+    "calls": "cost_study:Calls",
     "classifiers": "classifier_study:Classifiers",
     "cluster": "cluster_study:Cluster",
     "cluster-plan": "cluster_study:ClusterPlan",
@@ -50,12 +51,14 @@ STUDIES = {  # the class of each study
     "text-pairs": "text_pair_study:TextPairs",
     "text-vectors": "library_speed:TextVectors",
     "threads": "thread_scaling:Threads",
+    "time-to-quality": "cost_study:TimeToQuality",
     "tokenizer-speed": "reading_speed:Tokenizers",
     "tokenizers": "scored_models:Tokenization",
     "unseen-words": "unseen_word_study:UnseenWords",
     "unsegmented": "scored_models:Unsegmented",
     "usage-groups": "usage_change_study:Groups",
     "usage-halves": "usage_change_study:RandomHalves",
+    "widths": "cost_study:Widths",
 }
 
 

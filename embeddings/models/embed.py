@@ -19,7 +19,7 @@ from embeddings.models.model import RIGHT, Model
 from embeddings.models.text_settings import corpus_settings
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support.progress_display import ProgressOption, showing
-from embeddings.vectors.pooling import DataType, Frequencies, Pool
+from embeddings.vectors.pooling import WEIGHTINGS, DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def text_embedder(
         settings = {**settings, "case": case}
     word_vectors = source.vectors if isinstance(source, Model) else source
     tokenizer_file = word_vectors.tokenizer_file if tokenizer is None and case is None else None
-    vocabulary = word_frequencies(source)
+    vocabulary = word_frequencies(source) if options.get("pool") in WEIGHTINGS else None
     return TextEmbedder(word_vectors, settings, vocabulary=vocabulary, tokenizer_file=tokenizer_file, **options)
 
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import TypeVar
 
 from embeddings.support.system import available_threads
@@ -18,11 +18,13 @@ def map_in_order(
     """Yield the results of a function that releases Python's lock; at most `threads` + 1 items are in memory.
 
     Arguments:
-        threads: by default all cores; with 1, the function is called in the thread of the caller.
+        threads: by default all cores; with 1, or a single item, the function is called in the thread of the caller.
         name: of the threads.
     """
-    threads = threads or available_threads()
-    if threads == 1:
+    threads, items = threads or available_threads(), iter(items)
+    first = list(islice(items, 2))
+    items = chain(first, items)
+    if threads == 1 or len(first) < 2:
         yield from map(function, items)
         return
     pending: deque[Future[Result]] = deque()
