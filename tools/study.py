@@ -35,6 +35,7 @@ STUDIES = {  # the class of each study
     "kernels": "kernel_roofline:Kernels",
     "language-examples": "page_tables:LanguageExamples",
     "loading": "library_speed:Loading",
+    "many-cores": "thread_scaling:ManyCores",
     "neural": "neural_study:Neural",
     "objectives": "objective_study:Objectives",
     "pair-candidates": "text_pair_study:PairCandidates",

@@ -5,7 +5,6 @@ Texts are split into words as the training text was.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain, pairwise, repeat
 from pathlib import Path
 from typing import Any
@@ -68,16 +67,12 @@ class WordFinder:
             rows[place] = next((row for form in (word, lower_case(word)) if (row := find(form)) is not None), -1)
         return rows
 
-    @cached_property
-    def is_lower(self) -> bool:
-        """Whether all words of the vectors are in lower case, so that others are composed in lower case."""
-        return all(word == lower_case(word) for word in self.vectors.words)
-
     def compose(self, words: Sequence[str]) -> np.ndarray:
         """Vectors composed for words, float32 (words, dim), zeros where none can be composed."""
         if self.vectors.compose is None or not words:
             return np.zeros((len(words), self.vectors.dim), np.float32)
-        return self.vectors.compose_words([lower_case(word) for word in words] if self.is_lower else list(words))
+        is_lower = self.vectors.is_lower
+        return self.vectors.compose_words([lower_case(word) if is_lower else word for word in words])
 
 
 MAX_TYPES = 1 << 20  # distinct tokens in memory, after which they are forgotten

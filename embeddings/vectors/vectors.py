@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 
 from embeddings.corpora.remapping import find_unknown_rows, row_number
+from embeddings.corpora.tokenizers import lower_case
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
@@ -95,7 +96,7 @@ class Vectors(InteropMixin):
         SettingError: a word occurs twice, the shapes do not match, or the sum of the counts does not fit an int64.
     """
 
-    CACHED_ATTRIBUTES = ("unit_rows", "fingerprint", "unknown_rows")
+    CACHED_ATTRIBUTES = ("unit_rows", "fingerprint", "unknown_rows", "is_lower")
     item_name: ClassVar[str] = "words"  # plural of the items that have vectors, for messages
     tokenizer_file: Path | None = None  # path of tokenizer.json, in formats that store one
 
@@ -287,6 +288,12 @@ class Vectors(InteropMixin):
         form, rows = self.word_form or str, self.unknown_rows
         names = [rows[row_number(form(word), len(rows))] for word in words]
         return self.rows(np.array([self.index(name) for name in names], np.int64))
+
+    @cached_property
+    def is_lower(self) -> bool:
+        """Whether all words are in lower case, so that those of texts are composed in lower case."""
+        text = "\n".join(self.words)
+        return lower_case(text) == text
 
     @cached_property
     def fingerprint(self) -> str:

@@ -12,22 +12,26 @@ from study import STUDIES, find, main
 RESULTS = Path(__file__).parents[2] / "eval" / "results"
 RECORDED = {  # the tables of each study, apart from the one of its name
     "settings": ["choices", "defaults", "initial-values", "pretrained", "regularisation", "schedules"],
+    "kernels": ["roofline", "roofline-xeon"],
     "replicas": ["results", "../replicas-tried/results", "../replica-intervals/results"],
     **{
         name: []
         for name in (
             "buckets",
+            "calls",
             "classifiers",
             "cluster",
             "cluster-plan",
             "distillation",
-            "kernels",
+            "many-cores",
             "objectives",
             "pair-candidates",
             "retrieval",
             "search",
             "small-models",
             "text-pairs",
+            "time-to-quality",
+            "widths",
         )
     },
     **{name: [] for name in ("text-pairs", "threads", "tokenizers", "unseen-words", "reproduction", "unsegmented")},
