@@ -22,9 +22,9 @@ def map_in_order(
         name: of the threads.
     """
     threads, items = threads or available_threads(), iter(items)
-    first = list(islice(items, 2))
+    first = list(islice(items, 2)) if threads > 1 else []
     items = chain(first, items)
-    if threads == 1 or len(first) < 2:
+    if len(first) < 2:
         yield from map(function, items)
         return
     pending: deque[Future[Result]] = deque()

@@ -23,6 +23,12 @@ def test_results_are_in_order_and_few_items_are_taken_ahead(threads):
         assert len(taken) <= expected + threads + 2
 
 
+@pytest.mark.parametrize(("items", "threads", "is_alone"), [(1, 4, True), (0, 4, True), (3, 1, True), (2, 4, False)])
+def test_a_single_item_is_not_worth_a_thread(items, threads, is_alone):
+    used = set(map_in_order(lambda _: threading.get_ident(), range(items), threads))
+    assert (used <= {threading.get_ident()}) == is_alone
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_error_of_the_function_reaches_the_caller(threads):
     results = map_in_order(lambda number: 1 / (number - 5), range(100), threads)
