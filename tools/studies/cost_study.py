@@ -158,7 +158,7 @@ class TimeToQuality(Grid):
         "text": str, "trainer": ["skipgram:learning_rate=0.05", "cbow:learning_rate=0.075"],
         "epochs": [1, 2, 4, 8], "peer": ["gensim"], "seeds": 1, "threads": 2, "level": [0.36, 0.38, 0.4, 0.42, 0.44],
     }  # fmt: skip
-    about = "Words between spaces, 100 dimensions, window 5, 5 negative samples, subsampling 1e-4; {seeds} seeds."
+    about = "Words between spaces, 100 dimensions, window 5, 5 negative samples, subsampling 1e-4."
 
     def measure(self, trainer: str, epochs: int) -> Iterator[Sequence[Any]]:
         """The seconds and the mean score of each tool and seed."""
