@@ -13,6 +13,7 @@ RESULTS = Path(__file__).parents[2] / "eval" / "results"
 RECORDED = {  # the tables of each study, apart from the one of its name
     "settings": ["choices", "defaults", "initial-values", "pretrained", "regularisation", "schedules"],
     "kernels": ["roofline", "roofline-xeon"],
+    "threads": ["scaling", "scaling-xeon"],
     "replicas": ["results", "../replicas-tried/results", "../replica-intervals/results"],
     **{
         name: []
@@ -34,7 +35,7 @@ RECORDED = {  # the tables of each study, apart from the one of its name
             "widths",
         )
     },
-    **{name: [] for name in ("text-pairs", "threads", "tokenizers", "unseen-words", "reproduction", "unsegmented")},
+    **{name: [] for name in ("text-pairs", "tokenizers", "unseen-words", "reproduction", "unsegmented")},
 }
 
 

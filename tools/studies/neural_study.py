@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -90,12 +91,13 @@ class Neural(Study):
     models. The table "networks" requires --heldout, too, and a --corpus with a sentence a line; "substitution" requires
     such a --corpus and the folder --substitution, with the data of SemEval 2007, task 10, as Melamud et al. 2015
     prepared them (lst_test.preprocessed, lst_test.gold, lst.gold.candidates) and sentence-completion.csv with its
-    answers. The table "times" has the seconds of training: measure it on a machine that does nothing else.
+    answers. "tagging", and in "networks" the language models without other settings, have as many seeds as --seeds. The
+    table "times" has the seconds of training: measure it on a machine that does nothing else.
     """
 
     results = "neural/tables"
     defaults: ClassVar = {
-        "models": str, "corpus": "sample", "heldout": None, "substitution": None,
+        "models": str, "corpus": "sample", "heldout": None, "substitution": None, "seeds": 1,
         "table": ["substitutes", "spellings", "hidden-words", "tagging", "times"],
     }  # fmt: skip
 
@@ -111,24 +113,29 @@ class Neural(Study):
             rows = read_rows(path)
             write_text(markdown([*rows[0]], [[*row.values()] for row in rows]), path.with_suffix(".md"))
 
-    def model(self, name: str, *, is_predictor: bool = False) -> em.Model:
+    def model(self, name: str, *, is_predictor: bool = False, seed: int = 1) -> em.Model:
         """A model, trained if the folder does not have it; a predictor has probabilities of words."""
-        path = Path(self.options.models) / (f"{name}-perplexity" if is_predictor else name)
+        path = Path(self.options.models) / (f"{name}-perplexity" if is_predictor else name + suffix(seed))
         if path not in self.loaded:
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 settings = (PREDICTORS if is_predictor else MODELS)[name]
-                em.train(name, self.options.corpus, threads=1, seed=1, **settings).save(path)
+                em.train(name, self.options.corpus, threads=1, seed=seed, **settings).save(path)
             self.loaded[path] = em.load_model(path)
         return self.loaded[path]
 
-    def variant(self, name: str, settings: dict[str, Any], **others: Any) -> em.Model:
+    def variant(self, name: str, settings: dict[str, Any], seed: int = 1, **others: Any) -> em.Model:
         """A model with some settings, which name its folder, trained if the folder does not exist."""
-        path = Path(self.options.models) / "-".join([name, *map(str, settings.values())])
+        path = Path(self.options.models) / ("-".join([name, *map(str, settings.values())]) + suffix(seed))
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            em.train(name, self.options.corpus, threads=1, seed=1, **settings, **others).save(path)
+            em.train(name, self.options.corpus, threads=1, seed=seed, **settings, **others).save(path)
         return em.load_model(path)
+
+
+def suffix(seed: int) -> str:
+    """What the name of a model's folder ends with."""
+    return f"-seed{seed}" * (seed > 1)
 
 
 def substitutes(study: Neural) -> Table:
@@ -217,13 +224,13 @@ def tagging(study: Neural) -> Table:
     test = read_tagging_set(TAGGING)
     known = WordTable.of(study.model("skipgram").vectors, test)
     is_known = known.has_vector[known.rows(test.test)]
-    table = [["model", "all words", "known words", "unseen words"]]
-    for name in MODELS:
-        model = study.model(name)
+    table = [["model", "seed", "all words", "known words", "unseen words"]]
+    for name, seed in product(MODELS, range(1, study.options.seeds + 1)):
+        model = study.model(name, seed=seed)
         scores = score_tagging(Subject(model, name, EvaluationSettings()), test)[-1]
         assert isinstance(scores, BinaryScores)
         parts = scores.correct, scores.correct[is_known], scores.correct[~is_known]
-        table.append([f"`{name}`", *(f"{part.mean():.3f}" for part in parts)])
+        table.append([f"`{name}`", str(seed), *(f"{part.mean():.3f}" for part in parts)])
     return table
 
 
@@ -252,9 +259,11 @@ def perplexity(study: Neural) -> Table:
 
 def networks(study: Neural) -> Table:
     """The perplexity of the held-out text by language models whose words are read in different ways."""
-    table = [["words", "objective", "other settings", "parameters that read words", "all parameters", "perplexity"]]
-    for settings in LANGUAGE_MODELS:
-        model = study.variant("c2w", settings, **SAME)
+    parameters = ("parameters that read words", "all parameters")
+    table = [["words", "objective", "other settings", "seed", *parameters, "perplexity"]]
+    every = range(1, study.options.seeds + 1)
+    for settings, seed in ((one, seed) for one in LANGUAGE_MODELS for seed in (every if len(one) == 2 else (1,))):
+        model = study.variant("c2w", settings, seed, **SAME)
         sizes = {name: table.size for name, table in model.tables.items() if name != "code_points"}
         if settings["word_network"] == "lookup":
             sizes["words"] = model.vectors.matrix.size
@@ -262,7 +271,8 @@ def networks(study: Neural) -> Table:
         value = em.evaluate(model, perplexity=study.options.heldout)[1].value
         others = ", ".join(f"`{key}={value}`" for key, value in settings.items() if key not in NAMED) or "none"
         counts = f"{reading:,}", f"{sum(sizes.values()):,}"
-        table.append([f"`{settings['word_network']}`", f"`{settings['objective']}`", others, *counts, f"{value:.0f}"])
+        names = f"`{settings['word_network']}`", f"`{settings['objective']}`", others, str(seed)
+        table.append([*names, *counts, f"{value:.0f}"])
     return table
 
 
