@@ -156,7 +156,8 @@ class Corpus:
         self.max_types: int | None = check_value("max_types", max_types, Positive | None, {})
         is_weighted = vectors is not None or isinstance(pairs, PairFormat)
         weights: list[float | None] = [None] * len(sources)
-        given, weights = split_weights(sources) if is_weighted else (list(sources), weights)
+        weight_name = "proportion" if vectors is None else "weight"
+        given, weights = split_weights(sources, weight_name) if is_weighted else (list(sources), weights)
         resolved = [resolve_source(source) for source in given]
         self.sources = [item for items in resolved for item in items]
         sizes_and_weights = [(len(items), weight or 1.0) for items, weight in zip(resolved, weights, strict=True)]

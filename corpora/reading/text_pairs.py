@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.encoded_corpus import PROPORTIONS
-from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.columns import ColumnSelection, check_column
 from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, Utf8Decoder, check_encoding, encode_utf8
 from embeddings.corpora.reading.reader import SourceReader, Table, is_table, open_table
 from embeddings.corpora.reading.record_rows import JsonNumber, batches_of, describe_field
@@ -239,6 +239,8 @@ class PairColumns:
     header: bool | None = None
 
     def __post_init__(self) -> None:
+        for name in ("left", "right", "negative", "rating", "weight"):
+            check_column(name, getattr(self, name))
         if (self.left is None) != (self.right is None):
             raise SettingError(f"{S.left_column} and {S.right_column} must be set together")
 

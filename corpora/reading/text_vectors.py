@@ -147,8 +147,8 @@ class VectorFormat:
         check_column("vector", self.vector_column)
 
 
-def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float | None]]:
-    """The sources and their weights or proportions, None for a source without one."""
+def split_weights(sources: Iterable[Any], name: str) -> tuple[list[Any], list[float | None]]:
+    """The sources and their weights, None for a source without one; `name` is weight or proportion, for messages."""
     plain, weights = [], []
     for source in sources:
         weight: Any = None
@@ -156,7 +156,7 @@ def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float | None]
             source, weight = source
         elif isinstance(source, str) and not os.path.exists(source) and (match := WEIGHTED.fullmatch(source)):
             source, weight = match[1], float(match[2])
-        weights.append(check_value("weight", weight, float | None, {"gt": 0, "le": MAX_WEIGHT}))
+        weights.append(check_value(name, weight, float | None, {"gt": 0, "le": MAX_WEIGHT}))
         plain.append(source)
     return plain, weights
 

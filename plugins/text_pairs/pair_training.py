@@ -12,8 +12,7 @@ from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.row_operations import PADDING, padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
-from embeddings.models.embed import embed
-from embeddings.models.loading import has_model
+from embeddings.models.embed import embed, load_source
 from embeddings.models.model import LEFT, RIGHT, SIDES, Model
 from embeddings.models.subwords import (
     BUCKETS_HELP,
@@ -377,10 +376,11 @@ class DualEncoder(Trainer, PairSettings):
         )
 
     def check_installation(self) -> None:
-        """Raise an error before the corpus is read if the guide cannot be read."""
+        """Raise an error before the corpus is read if the guide cannot be used."""
         super().check_installation()
-        if self.guide is not None:
-            has_model(self.guide)
+        if self.guide is not None and isinstance(source := load_source(self.guide), Model) and source.has_sides:
+            problem = "has different vectors for left and right texts"
+            raise SettingError(f"{S.guide(self.guide)} {problem}: export those of one side, and use the exported file")
 
     def guide_rows(self, vocabulary: Vocabulary) -> np.ndarray:
         """The vectors of words by the guide, a row for each row of a word; empty without a guide.

@@ -241,6 +241,10 @@ def test_kinds_are_checked():
             em.corpora.TextPairs(ROWS, **{name: value})
     with pytest.raises(SettingError, match="together"):
         em.corpora.PairColumns(left="a")
+    for name in ("rating", "weight"):
+        for value in (3, ""):
+            with pytest.raises(SettingError, match=f"{name}_column"):
+                em.corpora.PairFormat(**{name: value})
 
 
 def test_tables_are_mixed_with_documents(documents, tmp_path):

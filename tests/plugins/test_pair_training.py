@@ -442,7 +442,7 @@ def test_a_data_set_with_a_proportion_must_have_pairs():
     corpus = em.Corpus((thing_pairs(), 1), ([("rare", "words")], 2), pairs=em.corpora.PairFormat())
     with pytest.raises(CorpusError, match="input 2 of 2 has no pairs"):
         train(corpus, min_count=2)
-    with pytest.raises(SettingError, match="weight"):
+    with pytest.raises(SettingError, match="proportion"):
         em.Corpus((thing_pairs(), 0), pairs=em.corpora.PairFormat())
 
 
@@ -478,5 +478,8 @@ def test_a_guide_must_exist_and_know_a_word(tmp_path):
     with pytest.raises(CorpusError, match=r"guide\.bin.*none of"):
         train(thing_pairs(), guide=str(tmp_path / "guide.bin"))
     train(thing_pairs(), sides="tables").save(tmp_path / "two")
-    with pytest.raises(SettingError, match="side"):
-        train(thing_pairs(), guide=str(tmp_path / "two"))
+    with pytest.raises(SettingError, match=r"guide=.*two has different vectors for left and right"):
+        train([], guide=str(tmp_path / "two"))  # before the corpus is read
+    (tmp_path / "cut.txt").write_text("3 2\nb0 1 2\n")
+    with pytest.raises(FormatError, match=r"cut\.txt"):
+        train([], guide=str(tmp_path / "cut.txt"))
