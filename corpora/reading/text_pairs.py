@@ -421,12 +421,16 @@ def parse_ratings(cells: list[Any], column: str, file: str, start: int, name: st
     return ratings
 
 
+MAX_PAIR_WEIGHT = 1e100
+
+
 def parse_weights(cells: list[Any], column: str, file: str, start: int) -> NDArray[np.float64]:
-    """Return weights, (rows,), numbers from 0 on."""
+    """Return weights, (rows,), numbers from 0 on whose sum is finite."""
     weights = parse_ratings(cells, column, file, start, "weight")
-    if (weights < 0).any():
-        row, weight = start + int(np.argmax(weights < 0)) + 1, weights[weights < 0][0]
-        raise CorpusError(f"{file}, row {row}: the weight in column {column!r} must be at least 0, got {weight:g}")
+    if (is_outside := (weights < 0) | (weights > MAX_PAIR_WEIGHT)).any():
+        row = int(np.argmax(is_outside))
+        problem = f"the weight in column {column!r} must be in [0, {MAX_PAIR_WEIGHT:g}], got {weights[row]:g}"
+        raise CorpusError(f"{file}, row {start + row + 1}: {problem}")
     return weights
 
 

@@ -31,9 +31,7 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
     """Write all vectors, and the counts if known; words are zstd-compressed; `dtype` is float32, float16 or int8."""
     table = arrow_table.to_table(vectors, dtype=dtype)
     compression = {name: "none" if name == arrow_table.VECTOR else "zstd" for name in table.column_names}
-    compression |= {
-        f"{arrow_table.VECTOR}.list.element": "none"
-    }  # numbers hardly compress, and are faster to read uncompressed
+    compression[f"{arrow_table.VECTOR}.list.element"] = "none"  # numbers hardly compress, and are faster to read so
     rows = max(1, ROW_GROUP_BYTES // (vectors.dim * 4))
     pa.parquet.write_table(table, path, compression=compression, use_dictionary=False, row_group_size=rows)
 

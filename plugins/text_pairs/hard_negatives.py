@@ -22,7 +22,7 @@ def mine_negatives(
     model: "Model | Vectors", pairs: TextPairs | Iterable[Any], *, top: int = 20, max_ratio: float = 0.95,
     index: str = "exact", seed: int = 1,
 ) -> list[tuple[str, str, str]]:  # fmt: skip
-    """Triplets of left, right and negative texts, for further training with negatives.
+    """Triplets of left, right and negative texts, without ratings and weights, for further training with negatives.
 
     The negative of a pair is the right text of another pair that is nearest to the left text, among those whose cosine
     is at most `max_ratio` times that of the pair, as nearer ones are often right, too (Moreira et al. 2024). If there

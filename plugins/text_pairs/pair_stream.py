@@ -93,7 +93,8 @@ def draw_rates(encoded: EncodedCorpus, order: NDArray[np.int64]) -> NDArray[np.f
     numbers = np.searchsorted(np.cumsum(sizes), order, side="right")
     counts = np.bincount(numbers, minlength=len(sizes))
     if (is_empty := counts == 0).any():
-        problem = f"input {int(np.argmax(is_empty)) + 1} of {len(sizes)} has no pairs with known words and weight"
+        number = int(np.argmax(is_empty)) + 1
+        problem = f"input {number} of {len(sizes)} has no pair with known words and a weight above 0"
         raise CorpusError(f"{problem}, so it cannot have its proportion of the pairs: leave it out")
     rates: NDArray[np.float64] = (proportions / counts)[numbers] * (len(order) / proportions.sum())
     return rates

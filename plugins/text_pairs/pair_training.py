@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.errors import CorpusError, FormatError, S, SettingError, marked
 from embeddings.kernels.row_operations import PADDING, padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
@@ -378,7 +378,13 @@ class DualEncoder(Trainer, PairSettings):
     def check_installation(self) -> None:
         """Raise an error before the corpus is read if the guide cannot be used."""
         super().check_installation()
-        if self.guide is not None and isinstance(source := load_source(self.guide), Model) and source.has_sides:
+        if self.guide is None:
+            return
+        try:
+            source = load_source(self.guide)
+        except FormatError as error:
+            raise FormatError(f"{S.guide(self.guide)} cannot be used: {marked(error)}") from None
+        if isinstance(source, Model) and source.has_sides:
             problem = "has different vectors for left and right texts"
             raise SettingError(f"{S.guide(self.guide)} {problem}: export those of one side, and use the exported file")
 

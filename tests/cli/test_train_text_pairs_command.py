@@ -58,7 +58,7 @@ def test_pairs_have_weights(rated, tmp_path):
     pairs = em.corpora.PairFormat(left="first", right="second", weight="score")
     model = em.DualEncoder(dim=8, epochs=2, batch_size=2).train(em.Corpus(rated, pairs=pairs), threads=1)
     np.testing.assert_array_equal(em.load_model(tmp_path / "model").vectors.matrix, model.vectors.matrix)
-    for wrong in ("-1", "inf", "many", ""):
+    for wrong in ("-1", "1e308", "inf", "many", ""):
         (tmp_path / "wrong.csv").write_text(f"first,second,score\na b,c d,2\na e,c f,{wrong}\n")
         message = commands.refused(
             "train", "text-pairs", tmp_path / "wrong.csv", "-o", tmp_path / "m", *columns, code=1

@@ -440,7 +440,7 @@ def test_checkpoints_of_other_proportions_are_of_another_corpus():
 
 def test_a_data_set_with_a_proportion_must_have_pairs():
     corpus = em.Corpus((thing_pairs(), 1), ([("rare", "words")], 2), pairs=em.corpora.PairFormat())
-    with pytest.raises(CorpusError, match="input 2 of 2 has no pairs"):
+    with pytest.raises(CorpusError, match="input 2 of 2 has no pair "):
         train(corpus, min_count=2)
     with pytest.raises(SettingError, match="proportion"):
         em.Corpus((thing_pairs(), 0), pairs=em.corpora.PairFormat())
@@ -472,8 +472,8 @@ def test_a_guide_has_the_directions_of_texts_that_embed_has(tmp_path):
 
 
 def test_a_guide_must_exist_and_know_a_word(tmp_path):
-    with pytest.raises(FormatError, match="missing"):
-        train(thing_pairs(), guide=str(tmp_path / "missing"))
+    with pytest.raises(FormatError, match=r"guide=.*missing"):
+        train([], guide=str(tmp_path / "missing"))
     em.Vectors(["other"], np.ones((1, 3), np.float32)).save(tmp_path / "guide.bin")
     with pytest.raises(CorpusError, match=r"guide\.bin.*none of"):
         train(thing_pairs(), guide=str(tmp_path / "guide.bin"))
