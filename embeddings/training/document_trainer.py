@@ -27,7 +27,7 @@ from embeddings.models.model import Epochs, Model
 from embeddings.models.table import INITIALIZERS, Arrays, Initializer, Table, zero_rows
 from embeddings.models.text_settings import check_same_text_settings, corpus_settings, model_settings
 from embeddings.objectives.objective import Objective
-from embeddings.settings import DocumentChoice, check_value
+from embeddings.settings import DocumentChoice, check_value, option
 from embeddings.support.arrow import pc, to_string_array
 from embeddings.support.mapped_files import memory_mapped_zeros
 from embeddings.training.continued_training import padded_rows, saved_table
@@ -259,6 +259,12 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
     its steps, an implementation of `embeddings.kernels.document_kernels.learn_documents`.
     """
 
+    shuffle: bool = option(
+        True,
+        "Read the lines of each thread's share in a new random order in every epoch. In order, documents that are sorted "
+        "by a label get worse vectors.",
+        flags="--shuffle/--no-shuffle",
+    )
     combines_tags: ClassVar[bool] = False  # whether the tags of a document together predict its words
 
     @property
