@@ -129,6 +129,16 @@ def test_units_of_documents(tmp_path):
     assert (lengths, rows, tags.to_pylist()) == ([2, 1, 1, 1], [0, 0, 1, 0], ["y", "x"])
 
 
+@EACH_TRAINER
+def test_documents_are_read_in_random_order_by_default(trainer, options):
+    matrices = [
+        trainer(**{**SMALL, **options, "epochs": 2, **order}).train(em.Corpus(texts()), threads=1).documents.matrix
+        for order in ({}, {"shuffle": True}, {"shuffle": False})
+    ]
+    assert np.array_equal(matrices[0], matrices[1])
+    assert not np.array_equal(matrices[0], matrices[2])
+
+
 def test_documents_without_a_tag_are_refused(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"text": "a", "tag": "x"}\n{"text": "b", "tag": null}\n')
     with pytest.raises(CorpusError, match="document 1 has no tag"):

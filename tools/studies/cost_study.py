@@ -139,7 +139,7 @@ class Calls(Grid):
             [name, *(f"{median(costs[name]):,.1f}" if name in costs else "" for costs in values.values())]
             for name in dict.fromkeys(row["measure"] for row in rows)
         ]
-        return markdown(["CPU µs of a call", *(tool for (tool,) in values)], lines, names=1)
+        return markdown(["CPU µs of a call, or MB", *(tool for (tool,) in values)], lines, names=1)
 
 
 class TimeToQuality(Grid):
