@@ -261,8 +261,8 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
 
     shuffle: bool = option(
         True,
-        "Read the lines of each thread's share in a new random order in every epoch. In order, documents that are sorted "
-        "by a label get worse vectors.",
+        "Read the lines of each thread's share in a new random order in every epoch. Documents that are sorted by a "
+        "label get worse vectors in their order.",
         flags="--shuffle/--no-shuffle",
     )
     combines_tags: ClassVar[bool] = False  # whether the tags of a document together predict its words
