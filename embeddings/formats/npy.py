@@ -75,13 +75,16 @@ def map_matrix(path: Path) -> np.memmap:
 
 def map_array(path: Path) -> np.memmap:
     """The array in a file, memory-mapped; refuses files that are truncated or continue after it."""
-    open_binary(path).close()  # refuses pipes and missing files
+    with open_binary(path) as file:  # refuses pipes and missing files
+        start, size = file.read(12), path.stat().st_size
+    if start[6:7] > b"\x01" and int.from_bytes(start[8:], "little") > size:  # numpy would allocate as much
+        raise FormatError(f"{path} is truncated or not an .npy file of numbers: its header is longer than the file")
     try:
         array = np.lib.format.open_memmap(path, mode="r")
     except Exception as error:  # numpy evaluates the header as Python text, which can raise almost anything
         reason = " ".join(str(error).split())
         raise FormatError(f"{path} is truncated or not an .npy file of numbers: {reason:.200}") from None
-    size, expected = path.stat().st_size, array.offset + array.nbytes
+    expected = array.offset + array.nbytes
     if size != expected:
         raise FormatError(f"{path} has {size} bytes, but {array.shape} {array.dtype} takes {expected}")
     return array

@@ -98,6 +98,11 @@ def test_headers_that_are_not_python(good_files, tmp_path, header):
         load(folder)
 
 
+def test_a_header_longer_than_its_file_is_not_allocated(good_files):
+    """Of the version 2 of the format, whose headers have lengths of 4 bytes."""
+    check_change(good_files, "numpy-folder", 0.75, [("cut", 0.625, 0), ("set", 0.03125, 2)])
+
+
 @pytest.mark.slow
 @for_every_format(100)
 def test_many_are_read_or_refused(good_files, name, which, edits):
