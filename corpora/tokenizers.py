@@ -179,3 +179,9 @@ def lower_case(token: str) -> str:
     the result does not depend on the position. İ becomes two code points.
     """
     return "".join(map(str.lower, token)) if "Σ" in token else token.lower()
+
+
+def is_lower_case(words: Iterable[str]) -> bool:
+    """Whether lower-casing changes no word."""
+    text = "\n".join(words)
+    return lower_case(text) == text

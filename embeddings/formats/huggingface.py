@@ -19,7 +19,7 @@ from unicodedata import is_normalized
 import numpy as np
 
 from embeddings.corpora.reading.compression import open_binary
-from embeddings.corpora.tokenizers import WordTokenizer, is_word_character, lower_case
+from embeddings.corpora.tokenizers import WordTokenizer, is_lower_case, is_word_character
 from embeddings.corpora.word_break import emoji_ranges
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import build_vectors
@@ -138,12 +138,6 @@ def write_tokenizer(words: list[str], path: Path, *, is_known: bool = True) -> s
     tokenizer.add_special_tokens([unknown])
     path.write_text(tokenizer.to_str(), encoding="utf-8")
     return unknown
-
-
-def is_lower_case(words: list[str]) -> bool:
-    """Whether lower-casing changes no word."""
-    text = "\n".join(words)
-    return lower_case(text) == text
 
 
 def has_only_word_characters(words: list[str]) -> bool:

@@ -17,9 +17,10 @@ from unicodedata import category
 import numpy as np
 
 from embeddings.corpora.reading.compression import open_binary
+from embeddings.corpora.tokenizers import is_lower_case
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.huggingface import has_only_word_characters, is_lower_case
+from embeddings.formats.huggingface import has_only_word_characters
 from embeddings.formats.npy import map_matrix, read_matrix
 from embeddings.support.imports import import_extra
 from embeddings.support.records import read_json

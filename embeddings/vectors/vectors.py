@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 
 from embeddings.corpora.remapping import find_unknown_rows, row_number
-from embeddings.corpora.tokenizers import lower_case
+from embeddings.corpora.tokenizers import is_lower_case
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
@@ -292,8 +292,7 @@ class Vectors(InteropMixin):
     @cached_property
     def is_lower(self) -> bool:
         """Whether all words are in lower case, so that those of texts are composed in lower case."""
-        text = "\n".join(self.words)
-        return lower_case(text) == text
+        return is_lower_case(self.words)
 
     @cached_property
     def fingerprint(self) -> str:
