@@ -97,9 +97,8 @@ def char_classes(tokenizer: CharClassTokenizer, limit: int) -> NDArray[np.uint8]
     inside, first, space = matches(tokenizer.is_inside), matches(tokenizer.starts_token), matches(str.isspace)
     inside[ord("\n")] = 0
     first &= inside
-    return np.where(first, word_break.SINGLE, np.where(inside, word_break.LETTER, space * word_break.SPACE)).astype(
-        np.uint8
-    )
+    others = np.where(inside, word_break.LETTER, space * word_break.SPACE)
+    return np.where(first, word_break.SINGLE, others).astype(np.uint8)
 
 
 @cache

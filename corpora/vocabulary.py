@@ -30,9 +30,8 @@ IN_MODEL = "vocabulary.arrow"  # the file in the folder of a saved model
 def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows of words (words,) by falling count; words of equal counts are in the order of UTF-8 bytes."""
     table = arrow.pa.table({"word": words, "count": arrow.to_arrow(counts)})
-    return arrow.to_numpy(arrow.pc.sort_indices(table, [("count", "descending"), ("word", "ascending")])).astype(
-        np.int64
-    )
+    rows = arrow.pc.sort_indices(table, [("count", "descending"), ("word", "ascending")])
+    return arrow.to_numpy(rows).astype(np.int64)
 
 
 class UnknownWordError(EmbeddingsError, KeyError):

@@ -435,7 +435,7 @@ def parse_weights(cells: list[Any], column: str, file: str, start: int) -> NDArr
 
 
 def number_tags(*columns: NDArray[np.float64] | None) -> list[list[str]] | None:
-    """Ratings and weights of documents as tags; those of weights begin with a tab. None if there are neither."""
+    """Ratings and weights of documents as tags; those of weights begin with a tab. None without either."""
     marked_columns = [(mark, column) for mark, column in zip(("", "\t"), columns, strict=True) if column is not None]
     rows = zip(*([f"{mark}{number!r}" for number in column.tolist()] for mark, column in marked_columns), strict=True)
     return [list(row) for row in rows] if marked_columns else None

@@ -171,9 +171,8 @@ class C2W(NeuralTrainer, WeightTying):
         def encode(sentences: Sequence[trained_networks.Ids]) -> list[np.ndarray]:
             """The states before each word of sentences, one after another if the state is carried over."""
             if settings.carry_state and sentences:
-                return np.split(
-                    read(*trained_networks.pad(sentences))[0], np.cumsum([len(one) for one in sentences])[:-1]
-                )
+                states = read(*trained_networks.pad(sentences))[0]
+                return np.split(states, np.cumsum([len(one) for one in sentences])[:-1])
             return trained_networks.encode_groups(sentences, read)
 
         return settings.sentence_predictor(model, settings.state_size, encode)
@@ -208,19 +207,13 @@ class CharacterVectors:
     def encode(self, characters: trained_networks.Ids, lengths: trained_networks.Ids) -> np.ndarray:
         """The vectors of padded spellings, (n, dim)."""
         if "gate_weights" in self.tables:
-            return trained_networks.linear(
-                self.tables, "projection", trained_networks.convolve(self.tables, characters, lengths)
-            )
-        last, states = lengths - 1, []
-        for direction, order in zip(
-            trained_networks.DIRECTIONS, (characters, trained_networks.reversed_rows(characters, lengths)), strict=True
-        ):
+            features = trained_networks.convolve(self.tables, characters, lengths)
+            return trained_networks.linear(self.tables, "projection", features)
+        orders, states = (characters, trained_networks.reversed_rows(characters, lengths)), []
+        for direction, order in zip(trained_networks.DIRECTIONS, orders, strict=True):
             weights, bias = (self.tables[f"{direction}_{name}"] for name in ("weights", "bias"))
-            states.append(
-                trained_networks.run_lstm(self.tables["character_inputs"][order], weights, bias)[
-                    np.arange(len(last)), last
-                ]
-            )
+            outputs = trained_networks.run_lstm(self.tables["character_inputs"][order], weights, bias)
+            states.append(outputs[np.arange(len(lengths)), lengths - 1])
         return trained_networks.linear(self.tables, "projection", np.concatenate(states, axis=1))
 
 

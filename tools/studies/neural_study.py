@@ -134,7 +134,7 @@ class Neural(Study):
 
 
 def suffix(seed: int) -> str:
-    """What the name of a model's folder ends with."""
+    """The end of the name of a model's folder."""
     return f"-seed{seed}" * (seed > 1)
 
 

@@ -118,10 +118,10 @@ def move_rows(
 class ManyCores(Grid):
     """Calculates how many cores share tables of skip-gram: where a core finds the rows that it learns.
 
-    Each of so many --cores learns its share of --text; the program follows which core had a row last, and whether it
-    would still be in that core's second-level cache of --cache KB. From that, and --ns, the time of a kept word on one
-    core, the table calculates what the cores can reach, if moving a cache line from core to core takes --transfer ns,
-    of which --in-flight happen at the same time, and the cores of a socket can move --traffic GB/s. With
+    For each number of --cores, each core learns its share of --text; the program records which core had a row last,
+    and whether it would still be in that core's second-level cache of --cache KB. From that, and --ns, the time of a
+    kept word on one core, the table calculates what the cores can reach, if moving a cache line from core to core takes
+    --transfer ns, --in-flight of them move at the same time, and the cores of a socket can move --traffic GB/s. With
     --private N, each core has copies of the N most frequent rows.
     """
 
