@@ -1,7 +1,7 @@
 """Vectors of texts by a teacher, as a Parquet table that `distill` reads.
 
 Texts are encoded in groups. Each group is a file in the folder OUT.part until all are done, so that an interrupted or
-killed run continues after its last complete group.
+killed run continues after its last complete group. Of this folder, only files that a run writes are ever removed.
 """
 
 import os
@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from itertools import chain, islice, pairwise
 from pathlib import Path
@@ -26,7 +27,7 @@ from embeddings.corpora.vocabulary import LINE
 from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked
 from embeddings.settings import Positive, check_value
 from embeddings.support.arrow import pa
-from embeddings.support.files import atomic_write, check_file
+from embeddings.support.files import atomic_write, check_file, check_own_folder
 from embeddings.support.imports import import_extra
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import read_json, write_json
@@ -36,6 +37,8 @@ GROUP = 4096  # texts
 BATCH = 32  # texts that a network reads at a time
 MAX_TOKENS = 512
 RECORD = "input.json"
+GROUP_NAME = re.compile(r"\d{6}\.parquet")
+SCRATCH_NAME = re.compile(r"\.\d{6}\.parquet\..*\.partial")  # folders that a killed run leaves
 MEAN_POOLING, FIRST_TOKEN = "pooling_mode_mean_tokens", "pooling_mode_cls_token"
 WORD = re.compile(r"\w+")
 MAX_SHARE = 0.1  # of the texts that a content word may occur in
@@ -84,8 +87,8 @@ def teach(
     files: list[str | Path] = [*excluded, *(path for path in networks if path.is_file())]
     statuses = [[str(file), os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files if os.path.isfile(file)]
     settings = {"text_column": text_column, "name": name, "files": statuses, "group_size": group_size}
-    folder = start(target, sources, settings, force)
     is_near = near_texts(excluded)
+    folder = start(target, sources, settings, force)
     kept = (text for text in non_empty_texts(sources, text_column) if not is_near(text))
     paths, done, dim = list[Path](), 0, 0
     with showing(progress, "encoding", "texts") as shown:
@@ -98,7 +101,7 @@ def teach(
                     vectors = encode_group(encode, group, dim, f"texts {done + 1:,} to {done + len(group):,}")
                 except BaseException:
                     if not number:  # nothing to continue
-                        shutil.rmtree(folder)
+                        remove_groups(folder)
                     raise
                 dim = vectors.shape[1]
                 with atomic_write(path, force=True) as temporary:
@@ -107,29 +110,57 @@ def teach(
             if shown is not None:
                 shown(done, None)
     if not done:
-        shutil.rmtree(folder)
+        remove_groups(folder)
         raise CorpusError(f"{', '.join(source.name for source in sources)} has no texts")
     schema = pa.parquet.read_schema(paths[0])
     with atomic_write(target, force=force) as temporary, pa.parquet.ParquetWriter(temporary, schema) as writer:
         for path in paths:
             writer.write_table(pa.parquet.read_table(path))
-    shutil.rmtree(folder)
+    remove_groups(folder)
     return done
 
 
 def start(target: Path, sources: list[Source], settings: dict[str, Any], force: bool) -> Path:
-    """The folder of groups; groups of an earlier run with the same input are kept."""
+    """The folder of groups; groups of an earlier run with the same input are kept.
+
+    Raises OutputError if another input has groups there, or if something there is not of an earlier run.
+    """
     folder, statuses = target.with_name(f"{target.name}.part"), file_statuses(sources)
     identity = None if statuses is None else [[str(part) for part in status.identity] for status in statuses]
     record = {"input": identity, **settings}
-    if force or identity is None:
-        shutil.rmtree(folder, ignore_errors=True)
-    if not (folder / RECORD).exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / RECORD, record)
-    elif read_json(folder / RECORD) != record:
-        raise OutputError(f"{folder} is of another input or teacher: set {S.force(True)} to start again")
+    if folder.is_symlink():
+        raise OutputError(f"{folder} is a link, not the groups of an earlier run; remove it or choose another output")
+    check_own_folder(folder, RECORD, {entry.name for entry in own_entries(folder)}, "run of teach", force=True)
+    if (folder / RECORD).exists():
+        earlier = read_json(folder / RECORD)
+        if not isinstance(earlier, dict) or earlier.keys() != record.keys():
+            raise OutputError(f"{folder / RECORD} is not the record of an earlier run; choose another output")
+        if not force and earlier != record:
+            raise OutputError(f"{folder} is of another input or teacher: set {S.force(True)} to start again")
+        if not force and identity is not None:
+            return folder
+    remove_groups(folder)
+    with atomic_write(folder, folder=True) as temporary:  # never without its record
+        write_json(temporary / RECORD, record)
     return folder
+
+
+def own_entries(folder: Path) -> list[Path]:
+    """What a run has written into its folder of groups: its record, groups, and folders of killed writers."""
+    entries = [one for one in folder.iterdir() if not one.is_symlink()] if folder.is_dir() else []
+    files = [one for one in entries if one.is_file() and (one.name == RECORD or GROUP_NAME.fullmatch(one.name))]
+    return files + [one for one in entries if one.is_dir() and SCRATCH_NAME.fullmatch(one.name)]
+
+
+def remove_groups(folder: Path) -> None:
+    """Remove what runs have written into their folder, and the folder unless there is anything else."""
+    for entry in own_entries(folder):
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    with suppress(OSError):  # not empty
+        folder.rmdir()
 
 
 def near_texts(paths: Sequence[str]) -> Callable[[str], bool]:

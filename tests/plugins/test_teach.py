@@ -127,6 +127,82 @@ def test_a_run_without_a_finished_group_leaves_no_folder(tmp_path):
     assert os.listdir(tmp_path) == ["texts.txt"]
 
 
+def interrupted(folder):
+    """The texts, the output and the folder of groups of a run that failed at its third group."""
+    path, out = folder / "texts.txt", folder / "v.parquet"
+    path.write_text("\n".join(TEXTS))
+    with pytest.raises(EmbeddingsError, match="failed"):
+        teach(path, Failing(3), out, group_size=20)
+    return path, out, folder / "v.parquet.part"
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("texts", [TEXTS, None], ids=["memory", "file"])
+def test_a_folder_of_somebody_else_is_never_removed(tmp_path, force, texts):
+    path, part = tmp_path / "texts.txt", tmp_path / "v.parquet.part"
+    path.write_text("\n".join(TEXTS))
+    part.mkdir()
+    for name, content in (("precious.txt", ""), ("000000.parquet", ""), ("input.json", "{}"), ("input.json", "[1]")):
+        (part / name).write_text(content)
+        with pytest.raises(OutputError) as caught:
+            teach(texts or path, vectors_of, tmp_path / "v.parquet", force=force)
+        assert str(part) in str(caught.value)
+        assert [file.name for file in part.iterdir()] == [name]
+        (part / name).unlink()
+    assert not (tmp_path / "v.parquet").exists()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_files_that_a_user_adds_to_the_groups_of_an_earlier_run_are_kept(tmp_path, force):
+    path, out, part = interrupted(tmp_path)
+    before = sorted(os.listdir(part))
+    for name in ("notes.txt", "000007.parquet"):
+        (part / name).mkdir()
+        (part / name / "mine").touch()
+        with pytest.raises(OutputError, match=name):
+            teach(path, vectors_of, out, group_size=20, force=force)
+        assert sorted(os.listdir(part)) == sorted([*before, name])
+        (part / name / "mine").unlink()
+        (part / name).rmdir()
+    teach(path, vectors_of, out, group_size=20, force=force)
+    assert sorted(os.listdir(tmp_path)) == ["texts.txt", "v.parquet"]
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "broken link"])
+@pytest.mark.parametrize("force", [False, True])
+def test_a_file_or_a_link_in_place_of_the_folder_of_groups_is_refused(tmp_path, kind, force):
+    part, other = tmp_path / "v.parquet.part", tmp_path / "other"
+    if kind == "file":
+        part.write_text("mine")
+    else:
+        part.symlink_to(other)
+    if kind == "link":
+        other.mkdir()
+    with pytest.raises(OutputError) as caught:
+        teach(TEXTS, vectors_of, tmp_path / "v.parquet", force=force)
+    assert str(part) in str(caught.value)
+    assert part.is_symlink() or part.read_text() == "mine"
+
+
+def test_a_file_that_appears_during_a_run_is_kept(tmp_path):
+    part = tmp_path / "v.parquet.part"
+
+    def encode(texts):
+        (part / "mine.txt").touch()
+        return vectors_of(texts)
+
+    assert teach(TEXTS, encode, tmp_path / "v.parquet") == 50
+    assert os.listdir(part) == ["mine.txt"]
+
+
+def test_texts_in_memory_do_not_replace_the_groups_of_a_file(tmp_path):
+    _, out, part = interrupted(tmp_path)
+    before = sorted(os.listdir(part))
+    with pytest.raises(OutputError, match="of another input"):
+        teach(TEXTS, vectors_of, out, group_size=20)
+    assert sorted(os.listdir(part)) == before
+
+
 def test_the_output_is_no_file_of_vectors_and_the_error_says_how_to_make_one(tmp_path):
     teach(TEXTS, vectors_of, tmp_path / "v.parquet")
     with pytest.raises(FormatError, match=r"word and vector .*text, embedding.*rename"):
