@@ -280,9 +280,8 @@ class Distillation(Trainer, TextVectorSettings):
         if teacher is None:
             raise CorpusError("the corpus has no vectors of texts; set vectors=VectorFormat() of the Corpus")
         source, known, _ = corpus_pairs(data.encoded, words, self.max_words)
-        shares = 1 + np.arange(len(known)) * self.held_out
-        floors = [np.floor(np.round(one, 9)) for one in (shares, shares - self.held_out)]
-        is_held_out = floors[0] > floors[1]  # the first text, and others at even distances
+        counts = np.floor(np.round(1 + np.arange(len(known)) * self.held_out, 9))
+        is_held_out = np.diff(counts, prepend=0) > 0  # the first text, and others at even distances
         order, held_out = known[~is_held_out], known[is_held_out]
         if not len(order):
             raise CorpusError(f"got {len(held_out)} texts with words; at least 2 are required, as one is held out")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.reader import open_table, read_texts
+from embeddings.corpora.reading.reader import is_table, open_table, read_texts
 from embeddings.corpora.reading.record_rows import batches_of
 from embeddings.corpora.reading.sources import File, Source, file_statuses, resolve_source
 from embeddings.corpora.reading.text_vectors import text_vectors
@@ -29,6 +29,7 @@ from embeddings.settings import Positive, check_value
 from embeddings.support.arrow import pa
 from embeddings.support.files import atomic_write, check_file, check_own_folder
 from embeddings.support.imports import import_extra
+from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import read_json, write_json
 
@@ -43,6 +44,7 @@ MEAN_POOLING, FIRST_TOKEN = "pooling_mode_mean_tokens", "pooling_mode_cls_token"
 WORD = re.compile(r"\w+")
 MAX_SHARE = 0.1  # of the texts that a content word may occur in
 MIN_JACCARD = 0.5
+UNIT_TOLERANCE = 0.01
 SEEN_LINES = 100  # of a text file, from which a vocabulary is recognised
 
 
@@ -65,7 +67,7 @@ def teach(
         text_column: the text column of tables.
         name: of the teacher; only a run with the same name is continued.
         exclude: leave out texts that share at least half of their content words with a text of this file, such as a
-            test set. In Python several files.
+            test set: a table, or a text file with texts in lines or cells separated by tabs. In Python several files.
         group_size: texts that are encoded at a time, ordered by length.
         force: replace existing output, and do not continue an earlier run.
         progress: as for `embeddings.train`.
@@ -94,13 +96,13 @@ def teach(
     with showing(progress, "encoding", "texts") as shown:
         for number, group in enumerate(batches_of(kept, group_size)):
             paths.append(path := folder / f"{number:06}.parquet")
-            if path.exists():
-                dim = pa.parquet.read_schema(path).field("embedding").type.list_size
-            else:
+            dim_before, dim = dim, group_dim(path, group)
+            if not dim or dim_before not in (0, dim):
+                where = f"texts {done + 1:,} to {done + len(group):,}"
                 try:
-                    vectors = encode_group(encode, group, dim, f"texts {done + 1:,} to {done + len(group):,}")
+                    vectors = encode_group(encode, group, dim_before, where)
                 except BaseException:
-                    if not number:  # nothing to continue
+                    if not any(folder.glob("*.parquet")):  # nothing to continue
                         remove_groups(folder)
                     raise
                 dim = vectors.shape[1]
@@ -152,6 +154,27 @@ def own_entries(folder: Path) -> list[Path]:
     return files + [one for one in entries if one.is_dir() and SCRATCH_NAME.fullmatch(one.name)]
 
 
+def group_dim(path: Path, texts: list[str]) -> int:
+    """The dimension of the vectors in the file of a group; 0 if it is missing, or not as a run writes it."""
+    if not path.exists():
+        return 0
+    try:
+        table = pa.parquet.read_table(path)
+        column = table["embedding"].combine_chunks()
+        vectors = np.asarray(column.flatten().to_numpy(), np.float16).reshape(-1, column.type.list_size)
+        is_as_written = table.equals(text_vectors(texts, vectors)) and are_units(vectors)
+    except (OSError, ValueError, KeyError, AttributeError, CorpusError, pa.ArrowException):  # other columns or types
+        is_as_written = False
+    if not is_as_written:
+        log.warning("%s is not as it was written; its texts are encoded again", path)
+    return vectors.shape[1] if is_as_written else 0
+
+
+def are_units(vectors: NDArray[np.float16]) -> bool:
+    """Whether all vectors have length 1, up to their rounding."""
+    return bool((np.abs(np.linalg.norm(vectors.astype(np.float32), axis=1) - 1) < UNIT_TOLERANCE).all())
+
+
 def remove_groups(folder: Path) -> None:
     """Remove what runs have written into their folder, and the folder unless there is anything else."""
     for entry in own_entries(folder):
@@ -171,9 +194,7 @@ def near_texts(paths: Sequence[str]) -> Callable[[str], bool]:
     """
     sets = set[frozenset[str]]()
     for source in (source for path in paths for source in resolve_source(path)):
-        with open_table(source) as table:
-            for cells in chain.from_iterable(table.batches(table.text_columns)):
-                sets.update(frozenset(WORD.findall(cell.lower())) for cell in cells if isinstance(cell, str))
+        sets.update(frozenset(WORD.findall(cell.lower())) for cell in text_cells(source))
     counts = Counter(chain.from_iterable(sets))
     frequent = {word for word, count in counts.items() if count > max(1, MAX_SHARE * len(sets))}
     sets_with: dict[str, list[frozenset[str]]] = defaultdict(list)
@@ -187,6 +208,16 @@ def near_texts(paths: Sequence[str]) -> Callable[[str], bool]:
         return any(count >= MIN_JACCARD * len(words | other) for other, count in shared.items())
 
     return is_near
+
+
+def text_cells(source: Source) -> Iterator[str]:
+    """Yield the cells of a table that hold text, or the lines of a text file, cut at tabs."""
+    if not is_table(source):
+        yield from chain.from_iterable(text.split("\t") for text in source_texts(source, None))
+        return
+    with open_table(source) as table:
+        for cells in chain.from_iterable(table.batches(table.text_columns)):
+            yield from (cell for cell in cells if isinstance(cell, str))
 
 
 def non_empty_texts(sources: list[Source], text_column: str | None) -> Iterator[str]:
@@ -218,7 +249,7 @@ def encode_group(encode: Encode, texts: list[str], dim: int, where: str) -> NDAr
     order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
     try:
         vectors = np.asarray(encode([texts[row] for row in order]))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {marked(error)}".split())
         raise EmbeddingsError(f"the teacher failed at {where}: {reason}; repeat the command to continue") from error
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(texts) or dim not in (0, vectors.shape[1]):
@@ -243,8 +274,11 @@ def load_teacher(name: str, threads: int | None = None) -> Encode:
         encode: Any = import_module(module)
         for part in function.split("."):
             encode = getattr(encode, part)
-    except Exception as error:  # of a module that may be the user's
-        raise SettingError(f"{S.model(name)} must be python:module:function: {' '.join(str(error).split())}") from None
+    except (Exception, SystemExit) as error:  # of a module that may be the user's
+        reason = " ".join(str(error).split())
+        if isinstance(error, SystemExit):
+            reason = f"it ends the program (SystemExit {reason})"
+        raise SettingError(f"{S.model(name)} must be python:module:function: {reason}") from None
     finally:
         sys.path.pop(0)
     if not callable(encode):

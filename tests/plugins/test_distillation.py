@@ -305,6 +305,13 @@ def test_a_model_is_continued_in_the_components_of_its_teacher():
         em.continue_training(model, em.corpora.text_vectors(texts, vectors[:, :5]))
 
 
+def test_the_smallest_share_holds_one_text_out():
+    texts, vectors, _ = teacher_texts()
+    model = train(texts, vectors, held_out=1e-10)
+    assert (model.record["texts"], model.record["held_out_texts"]) == (len(texts) - 1, 1)
+    assert np.isfinite(model.record["held_out_cosine"])
+
+
 def test_early_stopping_by_the_held_out_cosine():
     texts, vectors, _ = teacher_texts(400)
     stopping = em.EarlyStopping(validation=0.1, patience=1)

@@ -119,6 +119,81 @@ def test_texts_near_those_of_a_test_set_are_left_out(tmp_path):
     assert read(tmp_path / "v.parquet")[0] == [texts[1], texts[2], texts[4]]
 
 
+def test_a_test_set_may_be_lines_of_text_or_of_cells(tmp_path):
+    lines = ["the red fox jumps", "a list, of words\tthe blue bird sings\t3", "", "the y"]
+    (tmp_path / "test.txt").write_text("\n".join(lines))
+    texts = ["red fox jumps 1", "the fox is a quick animal of woods 2", "blue bird sings 3"]
+    teach(texts, vectors_of, tmp_path / "v.parquet", exclude=[tmp_path / "test.txt"])
+    assert read(tmp_path / "v.parquet")[0] == [texts[1]]
+
+
+def other_text(texts, vectors):
+    return [*texts[:-1], "another text"], vectors
+
+
+def fewer_rows(texts, vectors):
+    return texts[:-1], vectors[:-1]
+
+
+def nan_component(texts, vectors):
+    vectors[3, 1] = np.nan
+    return texts, vectors
+
+
+def longer_vectors(texts, vectors):
+    return texts, 2 * vectors
+
+
+def other_dimension(texts, vectors):
+    return texts, vectors[:, :2]
+
+
+def double_precision(texts, vectors):
+    return texts, vectors.astype(float)
+
+
+ALTERATIONS = [other_text, fewer_rows, nan_component, longer_vectors, other_dimension, double_precision]
+
+
+@pytest.mark.parametrize("alter", ALTERATIONS)
+@pytest.mark.parametrize("number", [0, 1])
+def test_groups_that_are_not_as_they_were_written_are_encoded_again(tmp_path, caplog, alter, number):
+    path, out, part = interrupted(tmp_path)
+    file = part / f"{number:06}.parquet"
+    texts, vectors = read(file)
+    pq.write_table(em.corpora.text_vectors(*alter(texts, vectors.astype(np.float16))), file)
+    teacher = Failing(0)
+    teach(path, teacher, out, group_size=20)
+    texts, vectors = read(out)
+    assert texts == TEXTS
+    np.testing.assert_allclose(vectors, unit(vectors_of(TEXTS)), atol=1e-3)
+    assert len(teacher.calls) == 2
+    assert file.name in caplog.text
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 and no more"])
+def test_broken_groups_are_encoded_again_and_the_others_outlive_a_teacher_that_fails(tmp_path, content):
+    path, out, part = interrupted(tmp_path)
+    (part / "000000.parquet").write_bytes(content)
+    with pytest.raises(EmbeddingsError, match="failed"):
+        teach(path, Failing(1), out, group_size=20)
+    assert "000001.parquet" in os.listdir(part)
+    teach(path, Failing(0), out, group_size=20)
+    assert read(out)[0] == TEXTS
+
+
+def test_a_teacher_that_ends_the_program_is_an_error(tmp_path, monkeypatch):
+    def leave(texts):
+        sys.exit(0)
+
+    with pytest.raises(EmbeddingsError, match=r"failed at texts 1 to 50: SystemExit"):
+        teach(TEXTS, leave, tmp_path / "v.parquet")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "leaving_teacher.py").write_text("import sys\nsys.exit(0)\n")
+    with pytest.raises(SettingError, match="ends the program"):
+        load_teacher("python:leaving_teacher:encode")
+
+
 def test_a_run_without_a_finished_group_leaves_no_folder(tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(TEXTS))
