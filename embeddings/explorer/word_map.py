@@ -18,6 +18,7 @@ from embeddings.support.cache_folder import cache_folder
 from embeddings.support.files import atomic_write
 from embeddings.support.imports import import_extra, import_library
 from embeddings.support.logs import log
+from embeddings.support.tensors import write_npy
 from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors.vectors import Vectors
 
@@ -129,7 +130,7 @@ def project(units: NDArray[np.float32], projection: Projection, seed: int, repor
     if path is not None:
         with suppress(OSError, EmbeddingsError):  # a failure costs only time, later
             with atomic_write(path, force=True) as temporary, temporary.open("wb") as stream:
-                np.save(stream, points)
+                write_npy(points, stream)
             others = sorted(path.parent.glob("*.npy"), key=lambda one: one.stat().st_mtime)
             for old in others[:-MAX_CACHED]:
                 old.unlink(missing_ok=True)

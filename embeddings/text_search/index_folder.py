@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from embeddings.errors import FormatError
+from embeddings.errors import FormatError, OutputError
 from embeddings.support import tensors
 from embeddings.support.arrow import combine_chunks, read_table
 from embeddings.support.files import atomic_write, exclusive_lock
@@ -274,10 +274,24 @@ class IndexFolder:
                 if not self.is_current():
                     raise self.replaced()
                 self.write_state(number + 1, new)
+                new = self.read_back(number + 1, segments)
+                number += 1
             finally:
                 if is_locked and self.is_current():  # else another process may be writing
-                    self.remove_unused(self.last_number())
+                    self.remove_unused(number)
         return new
+
+    def read_back(self, number: int, known: Sequence[Segment]) -> list[Segment]:
+        """Read a state that was just written from the disk, before the state before it is removed.
+
+        Raises:
+            OutputError: it is damaged, and was removed.
+        """
+        try:
+            return self.read_state(number, {one.name: one for one in known})
+        except FormatError as error:
+            self.state_path(number).unlink(missing_ok=True)
+            raise OutputError(f"{self.path} cannot be written: {error}") from error
 
     def replaced(self) -> FormatError:
         """The error for a folder that holds another index now."""
@@ -298,14 +312,14 @@ class IndexFolder:
                 if segment.mask is None:
                     segment.mask = f"removed-{secrets.token_hex(8)}.npy"
                     with atomic_write(self.path / segment.mask) as path, path.open("wb") as stream:
-                        np.save(stream, segment.removed, allow_pickle=False)
+                        tensors.write_npy(segment.removed, stream)
                 entry |= {"removed": segment.mask, "checksum": checksum(self.path / segment.mask)}
             entries.append(entry)
         with atomic_write(self.state_path(number)) as path:
             write_sealed(path, {"index": self.record["id"], "written": self.n_written, "segments": entries})
 
     def remove_unused(self, number: int) -> None:
-        """Remove what no state from this number on uses: older states, and what interrupted writers left."""
+        """Remove what a state does not use: other states, and what interrupted writers left."""
         segments = read_sealed(self.state_path(number))["segments"]
         used = {self.state_path(number).name} | {str(one.get(key)) for one in segments for key in ("name", "removed")}
         for entry in self.path.iterdir():

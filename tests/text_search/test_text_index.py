@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from platforms import needs_limits, resource
 
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
@@ -469,6 +470,34 @@ def test_a_full_disk_leaves_the_index_as_it_was(vectors, tmp_path, monkeypatch):
         assert len(TextIndex(tmp_path / "i")) == 10
     index.add(table(["w1"], 99))
     assert len(TextIndex(tmp_path / "i")) == 11
+
+
+@needs_limits
+def test_a_removal_that_is_not_written_whole_is_refused(tmp_path):
+    index = TextIndex.build(None, some_texts(3000), tmp_path / "i")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for room in (0, 1024):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+        try:
+            with pytest.raises(OutputError, match="too large"):
+                index.remove("5")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert len(TextIndex(tmp_path / "i")) == len(index) == 3000
+    index.remove("5")
+    assert len(TextIndex(tmp_path / "i")) == len(index) == 2999
+
+
+def test_a_state_replaces_the_last_one_only_after_it_was_read_back(tmp_path, monkeypatch):
+    """A file that is shorter than what was written, without an error."""
+    index = TextIndex.build(None, some_texts(3000), tmp_path / "i")
+    before = {path: path.read_bytes() for path in index.path.rglob("*") if path.is_file()}
+    with monkeypatch.context() as patch:
+        patch.setattr("embeddings.support.tensors.write_npy", lambda array, stream: stream.write(bytes(array)[:1000]))
+        with pytest.raises(OutputError, match="removed-"):
+            index.remove("5")
+    assert {path: path.read_bytes() for path in index.path.rglob("*") if path.is_file()} == before
+    assert len(TextIndex(tmp_path / "i")) == len(index) == 3000
 
 
 def damaged(index, tmp_path, change):
