@@ -199,10 +199,15 @@ def centred_units(matrix: np.ndarray) -> np.ndarray:
     return units
 
 
-def orthogonal_map(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The orthogonal W that minimises |A W - B| (Schoenemann, 1966)."""
-    u, _, v = np.linalg.svd(a.T @ b)
-    return np.asarray(u @ v)
+def orthogonal_map(a: np.ndarray, b: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+    """The orthogonal W that minimises |A W - B| (Schoenemann, 1966).
+
+    Fewer pairs than components leave directions undetermined: those with singular values below the share `tolerance` of
+    the first are mapped to zero; at 0 LAPACK chooses their images, and not every processor's kernels choose the same.
+    """
+    u, values, v = np.linalg.svd(a.T @ b)
+    rank = np.count_nonzero(values >= tolerance * values[0])
+    return np.asarray(u[:, :rank] @ v[:rank])
 
 
 def whitened_maps(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -231,6 +236,7 @@ NEIGHBOURS = 10  # of CSLS
 PATIENCE = 5  # rounds without progress, after which more similarities are kept
 FIRST_SHARE = 0.1  # of similarities that are kept in the first rounds
 THRESHOLD = 1e-4
+UNDETERMINED = 1e-6  # relative singular value below which no pair determines a direction
 
 
 def learn_pairs(x: np.ndarray, z: np.ndarray, rows: Rows, rng: np.random.Generator) -> tuple[float, Rows]:
@@ -242,8 +248,9 @@ def learn_pairs(x: np.ndarray, z: np.ndarray, rows: Rows, rng: np.random.Generat
     rows = rows if len(rows[0]) else first_pairs(x, z)
     best, share, stale = -np.inf, FIRST_SHARE, 0
     while True:
-        rotation = orthogonal_map(x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64)).astype(np.float32)
-        cosines = x[:CUTOFF] @ rotation @ z[:CUTOFF].T
+        # Words are compared in the directions that the pairs determine: eight pairs determine eight.
+        linear_map = orthogonal_map(x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64), UNDETERMINED)
+        cosines = x[:CUTOFF] @ linear_map.astype(np.float32) @ z[:CUTOFF].T
         similarity = float(cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2
         forward, backward = (translate(one, share, rng) for one in (cosines, np.ascontiguousarray(cosines.T)))
         rows = (

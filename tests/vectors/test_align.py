@@ -103,8 +103,9 @@ def test_whitening_equals_its_definition():
     assert aligned.onto.matrix == pytest.approx(expected, abs=1e-4)
 
 
-def test_self_learning_extends_a_small_dictionary_and_needs_none():
-    first, second, pairs = languages()
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_self_learning_extends_a_small_dictionary_and_needs_none(seed):
+    first, second, pairs = languages(seed=seed)
     alone = em.align(first, second, dictionary=pairs[:8], method="normalized")
     learned = em.align(first, second, dictionary=pairs[:8], method="normalized", self_learning=True)
     assert precision(alone) < 0.5
