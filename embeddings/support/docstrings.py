@@ -22,6 +22,6 @@ def argument_texts(function: Callable[..., Any]) -> dict[str, str]:
     texts: dict[str, str] = defaultdict(str) if sys.flags.optimize > 1 else {}
     for entry in re.split(r"\n    (?=\w)", "\n" + section.split("\n\n")[0])[1:]:
         names, _, text = re.sub(r"\. In Python.*", ".", " ".join(entry.split())).partition(": ")
-        text = re.sub(r'"([^" ]+)"', r"\1", text)
+        text = re.sub(r'(`[^`]*`)|"([^" ]+)"', r"\1\2", text)  # code keeps its quotation marks
         texts |= dict.fromkeys(names.split(", "), text[:1].upper() + text[1:])
     return texts

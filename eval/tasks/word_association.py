@@ -36,7 +36,7 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
     """A table separated by tabs or commas: test, list, word, and role, which is "target" or "attribute".
 
     Raises:
-        FormatError: the file cannot be read, a column is missing, or a test does not have two lists for each role.
+        FormatError: the file cannot be read, a column is missing, or no test has two lists for each role.
     """
     file = locate(path)
     lines = list(read_lines(file))
@@ -60,11 +60,16 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
         lists.setdefault(name, []).append(word)
     if not tests:
         raise FormatError(f"{file} has no tests, only a heading")
-    for test, roles in tests.items():
-        if wrong := [role for role in ROLES if len(roles[role]) != 2]:
-            count = len(roles[wrong[0]])
-            raise FormatError(f"{file}: the test {test!r:.40} must have two lists of {wrong[0]} words, got {count}")
+    faults = [(test, fault) for test, roles in tests.items() if (fault := wrong_shape(roles))]
+    if len(faults) == len(tests):
+        raise FormatError(f"{file}: the test {faults[0][0]!r:.40} {faults[0][1]}")
     return AssociationTests(set_name(path), tests)
+
+
+def wrong_shape(roles: dict[str, dict[str, list[str]]]) -> str | None:
+    """Why a test cannot be scored: it does not have two lists of each role."""
+    wrong = [f"requires two lists of {role} words, got {len(roles[role])}" for role in ROLES if len(roles[role]) != 2]
+    return wrong[0] if wrong else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +116,15 @@ PERMUTATION = (
 
 
 def score_association(subject: Subject, tests: AssociationTests) -> list[ItemScores]:
-    """The effect size of each test, and its one-sided permutation p."""
+    """The effect size of each test, and its one-sided permutation p; of a test of another shape the reason."""
     scores: list[ItemScores] = []
     for test, roles in tests.tests.items():
+        if fault := wrong_shape(roles):
+            scores.append(Measurement(
+                vectors=subject.name, key=Key(tests.name, "effect size", section=test), value=None, reason=fault,
+                covered=0, total=0, interval=NO_INTERVAL, protocol=PROTOCOL.format("X", "Y", "A", "B"),
+            ))  # fmt: skip
+            continue
         (first, second), (one, other) = (list(roles[role].values()) for role in ROLES)
         targets = find_rows(subject, first + second)
         attributes = [rows[rows >= 0] for rows in (find_rows(subject, one), find_rows(subject, other))]

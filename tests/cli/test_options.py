@@ -45,7 +45,7 @@ def search(
         top: the number of results; by default as many as
             `order` gives. In Python also an array.
         share, names: what `share` and `texts` say.
-        exact: find equal words only.
+        exact: find equal words only, as in `kind == "word"`.
         fold: fold the case.
 
     Raises:
@@ -97,6 +97,7 @@ def test_help_is_that_of_the_docstring(command):
     assert texts["order"] == "The order of results, which down reverses."
     assert texts["first"] == "The number of results; by default as many as --order gives."
     assert texts["names"] == "What --share and texts say. Repeatable."
+    assert texts["exact"] == 'Find equal words only, as in kind == "word".'
 
 
 def test_arguments_are_taken_from_the_values_of_a_command():

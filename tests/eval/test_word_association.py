@@ -83,6 +83,17 @@ def test_words_without_vectors(tests):
     assert "fewer than two words" in effect.reason
 
 
+def test_a_test_of_another_shape_leaves_the_others_their_results(vectors, tests):
+    alone = evaluate(vectors, association=tests)
+    lines = tests.read_text().splitlines()
+    tests.write_text("\n".join([lines[0], "single\tX\tx1\ttarget", *lines[1:]]))
+    single, *others = evaluate(vectors, association=tests)
+    assert (single.section, single.value) == ("single", None)
+    assert "target" in single.reason
+    assert [one.value for one in others] == [one.value for one in alone]
+    assert [one.section for one in compare(vectors, vectors, association=tests)] == ["one"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
