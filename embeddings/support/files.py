@@ -301,8 +301,16 @@ def exclusive_lock(folder: Path) -> Iterator[bool]:
     try:
         yield is_locked
     finally:
-        if descriptor is not None:
-            os.close(descriptor)
+        release(descriptor)
+
+
+def release(descriptor: int | None) -> None:
+    """Unlock and close a file or folder, if there is one; a process that was forked meanwhile shares its lock."""
+    if descriptor is not None:
+        if fcntl:
+            with suppress(OSError):  # the file system has no locks
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
 
 def is_unlocked(path: Path) -> bool:

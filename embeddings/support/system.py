@@ -3,6 +3,7 @@
 import functools
 import math
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -62,5 +63,13 @@ def free_memory(path: Path = Path("/proc/meminfo")) -> int | None:
 
 
 def size_on_disk(path: Path) -> int:
-    """Return the size of a file, or of all files in a folder and its folders, in bytes."""
-    return sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
+    """Return the size of a file, or of all files in a folder and its folders, in bytes.
+
+    A file that another process removes in the meantime counts as empty.
+    """
+    walked = (Path(folder, name) for folder, _, names in os.walk(path) for name in names)
+    total = 0
+    for file in walked if path.is_dir() else [path]:
+        with suppress(OSError):
+            total += file.stat().st_size
+    return total

@@ -2,7 +2,7 @@
 
 A state is written after its segments, under a new number, so that an index is always in the last complete state: what
 was added before a crash is there, and what was not confirmed is not. Readers map the segments of the state that they
-have read, which stay readable after they are removed.
+have read, which stay readable after they are removed. While a reader maps segments, writers remove none.
 
     text-index.json     what the index is: model, pooling, kind of index
     recipe/             what was learned from the texts: word frequencies and components to remove
@@ -19,7 +19,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -31,8 +31,8 @@ import pyarrow.compute as pc
 
 from embeddings.errors import FormatError, OutputError
 from embeddings.support import tensors
-from embeddings.support.arrow import combine_chunks, read_table
-from embeddings.support.files import atomic_write, exclusive_lock
+from embeddings.support.arrow import combine_chunks, read_table, to_arrow
+from embeddings.support.files import acquire_shared, atomic_write, exclusive_lock, is_unlocked, release
 from embeddings.support.foreign_files import path_below
 from embeddings.support.records import check_fields, checksum, read_versioned, to_jsonable, write_json
 from embeddings.support.remote.address import is_remote
@@ -102,6 +102,11 @@ class Segment:
         """The distinct words of the texts."""
         return WordList(self.terms, distinct=True)
 
+    def values(self, name: str, *, removed: bool = False) -> list[Any]:
+        """The values of a column, in row order; `removed`: include those of removed rows."""
+        column = self.rows[name]
+        return list((column if removed else column.filter(to_arrow(self.live))).to_pylist())
+
     def rows_of(self, ids: Any) -> np.ndarray:
         """Whether each row has an id in `ids` and is not removed, (rows,) bool."""
         found = pc.is_in(self.rows.column(ID), value_set=ids).to_numpy()
@@ -118,6 +123,21 @@ class Segment:
             vars(segment).pop(name, None)
         segment.removed, segment.mask = removed, mask
         return segment
+
+
+@dataclass(frozen=True)
+class State:
+    """What an index contains after a change. It never changes itself, so threads can share it.
+
+    Arguments:
+        number: of the state; the newest has the highest.
+        written: the number of rows that were ever added, which numbers rows without ids.
+        segments: the rows.
+    """
+
+    number: int
+    written: int
+    segments: list[Segment]
 
 
 def write_segment(folder: Path, rows: pa.Table, terms: Any, arrays: Mapping[str, np.ndarray]) -> Segment:
@@ -181,7 +201,6 @@ class IndexFolder:
             raise FormatError(f"{path} {state}")
         self.record = read_sealed(path / INDEX)
         check_fields(path / INDEX, self.record, FIELDS)
-        self.n_written = 0  # rows that were ever added, as of the last state that was read; numbers those without ids
 
     def last_number(self) -> int:
         """The number of the newest state."""
@@ -194,25 +213,27 @@ class IndexFolder:
         """The file of a state."""
         return self.path / f"state-{number:08}.json"
 
-    def read(self, known: Sequence[Segment] = ()) -> tuple[int, list[Segment]]:
-        """The number and the segments of the newest state; `known` are segments that need not be read again."""
+    def read(self, known: Sequence[Segment] = ()) -> State:
+        """The newest state; `known` are segments that need not be read again."""
         for attempt in range(ATTEMPTS):
+            lock = acquire_shared(self.path / INDEX)  # while it is held, writers remove nothing
             number = self.last_number()
             try:
-                return number, self.read_state(number, {one.name: one for one in known})
+                return self.read_state(number, known)
             except FormatError:
                 if attempt == ATTEMPTS - 1 or self.last_number() == number:
-                    raise  # it is damaged; else another process has replaced it
+                    raise  # it is damaged; else another process has replaced it, without locks
+            finally:
+                release(lock)
         raise AssertionError
 
-    def read_state(self, number: int, known: Mapping[str, Segment]) -> list[Segment]:
-        """The segments of a state."""
-        path = self.state_path(number)
+    def read_state(self, number: int, known_segments: Sequence[Segment]) -> State:
+        """A state by its number."""
+        path, known = self.state_path(number), {one.name: one for one in known_segments}
         record = read_sealed(path)
         check_fields(path, record, {"index": str, "segments": list, "written": int})
         if record["index"] != self.record.get("id"):
             raise self.replaced()
-        self.n_written = record["written"]
         segments = []
         for entry in record["segments"]:
             if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
@@ -223,7 +244,7 @@ class IndexFolder:
                 removed = None if mask is None else self.read_mask(mask, entry.get("checksum"), len(segment))
                 segment = segment.with_removed(removed, mask)
             segments.append(segment)
-        return segments
+        return State(number, record["written"], segments)
 
     def checked(self, segment: Segment) -> Segment:
         """A segment whose arrays fit the index and one another, so that no search reads outside of them.
@@ -261,34 +282,33 @@ class IndexFolder:
             raise FormatError(f"{path} is broken: expected ({rows},) bool, got {mask.shape} {mask.dtype}")
         return np.asarray(mask)
 
-    def change(self, known: Sequence[Segment], change: Callable[[list[Segment]], list[Segment]]) -> list[Segment]:
-        """Replace the newest state by the segments that `change` returns; other writers wait.
+    def change(self, known: Sequence[Segment], change: Callable[[State], State]) -> State:
+        """Replace the newest state by the one that `change` makes of it; other writers wait.
 
         Raises:
             OutputError: the index cannot be written; it stays as it was.
         """
         with exclusive_lock(self.path) as is_locked:
-            number, segments = self.read(known)
+            state = self.read(known)
             try:
-                new = change(segments)
+                new = replace(change(state), number=state.number + 1)
                 if not self.is_current():
                     raise self.replaced()
-                self.write_state(number + 1, new)
-                new = self.read_back(number + 1, segments)
-                number += 1
+                self.write_state(new)
+                state = self.read_back(new.number, state.segments)
             finally:
                 if is_locked and self.is_current():  # else another process may be writing
-                    self.remove_unused(number)
-        return new
+                    self.remove_unused(state.number)
+        return state
 
-    def read_back(self, number: int, known: Sequence[Segment]) -> list[Segment]:
+    def read_back(self, number: int, known: Sequence[Segment]) -> State:
         """Read a state that was just written from the disk, before the state before it is removed.
 
         Raises:
             OutputError: it is damaged, and was removed.
         """
         try:
-            return self.read_state(number, {one.name: one for one in known})
+            return self.read_state(number, known)
         except FormatError as error:
             self.state_path(number).unlink(missing_ok=True)
             raise OutputError(f"{self.path} cannot be written: {error}") from error
@@ -303,10 +323,10 @@ class IndexFolder:
             return bool(read_sealed(self.state_path(self.last_number())).get("index") == self.record["id"])
         return False
 
-    def write_state(self, number: int, segments: Sequence[Segment]) -> None:
-        """Write a state under a number that is not used yet."""
+    def write_state(self, state: State) -> None:
+        """Write a state, whose number is not used yet."""
         entries = []
-        for segment in segments:
+        for segment in state.segments:
             entry: dict[str, Any] = {"name": segment.name, "rows": len(segment)}
             if segment.removed is not None:
                 if segment.mask is None:
@@ -315,11 +335,13 @@ class IndexFolder:
                         tensors.write_npy(segment.removed, stream)
                 entry |= {"removed": segment.mask, "checksum": checksum(self.path / segment.mask)}
             entries.append(entry)
-        with atomic_write(self.state_path(number)) as path:
-            write_sealed(path, {"index": self.record["id"], "written": self.n_written, "segments": entries})
+        with atomic_write(self.state_path(state.number)) as path:
+            write_sealed(path, {"index": self.record["id"], "written": state.written, "segments": entries})
 
     def remove_unused(self, number: int) -> None:
-        """Remove what a state does not use: other states, and what interrupted writers left."""
+        """Remove what a state does not use: other states, and what interrupted writers left; nothing for a reader."""
+        if not is_unlocked(self.path / INDEX):
+            return  # a reader may use it; the next change removes it
         segments = read_sealed(self.state_path(number))["segments"]
         used = {self.state_path(number).name} | {str(one.get(key)) for one in segments for key in ("name", "removed")}
         for entry in self.path.iterdir():

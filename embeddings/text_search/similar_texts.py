@@ -63,8 +63,10 @@ def similar_pairs(
         raise SettingError(f"index must be a TextIndex, such as em.TextIndex(path), got {index!r:.80}")
     check_value("threshold", threshold, float, {"ge": 0, "le": 1})
     check_value("neighbours", neighbours, Positive, {})
-    live = np.concatenate([np.zeros(0, bool), *(segment.live for segment in index.segments)])
-    rows, names, texts = index.stored[np.flatnonzero(live)], index.column(ID), index.column(TEXT)
+    segments = index.segments
+    live = np.concatenate([np.zeros(0, bool), *(segment.live for segment in segments)])
+    rows = index.stored(segments)[np.flatnonzero(live)]
+    names, texts = ([value for one in segments for value in one.values(name)] for name in (ID, TEXT))
     found: dict[tuple[int, int], float] = {}
     kind, top = index.record["kind"], min(neighbours + 1, len(rows))  # a row is its own neighbour
     spec = "exact" if len(rows) <= EXACT_ROWS else "lsh" if kind == "exact" else kind

@@ -8,9 +8,11 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace as replace_fields
 from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, get_args, overload
 
 import numpy as np
@@ -58,6 +60,7 @@ from embeddings.text_search.index_folder import (
     IndexFolder,
     Method,
     Segment,
+    State,
     owned_names,
     write_sealed,
     write_segment,
@@ -78,6 +81,7 @@ CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 28  # of the scores of a block of queries
 POOLING = ("pool", "constant", "frequencies", "remove_components", "dim")
 COMPONENTS, COMMON = "components", "common.arrow"
+ADOPTION = Lock()  # of a newer state; not an attribute, so that an index can be copied and pickled
 
 
 class SearchHits(ResultTable[dict[str, Any]]):
@@ -104,7 +108,11 @@ class TextIndex:
     ('a red car', 'red 42')
 
     It is a folder, to which changes are written at once: after `add` or `remove` returns, the change survives a
-    crash. Several processes may read it and write to it. Vectors of texts have length one.
+    crash. Vectors of texts have length one.
+
+    Threads may share a TextIndex, and forked processes may go on with it: each search sees one state of the index, that
+    of its start, while others add, remove or compact. Other processes may read and write the same folder; `refresh`
+    shows their changes. Writers wait for one another. A temporary index ends with the process that built it.
 
     Arguments:
         path: the folder.
@@ -140,7 +148,7 @@ class TextIndex:
             self.lexicon.form.rules  # noqa: B018  # refuses wrong settings
         except (TypeError, SettingError) as error:
             raise FormatError(f"{self.path / INDEX} is broken: {error}") from None
-        _, self.segments = self.folder.read()
+        self.state = self.folder.read()
 
     @classmethod
     def build(
@@ -231,15 +239,24 @@ class TextIndex:
             check_distinct(segments)
             write_recipe(scratch / RECIPE, embedder, common)
             write_sealed(scratch / INDEX, record)
-            folder = IndexFolder(scratch)
-            folder.n_written = writer.n_written
-            folder.write_state(1, segments)
+            IndexFolder(scratch).write_state(State(1, writer.n_written, segments))
         index = cls(target, model=source, allow_faiss=True)
         if embedder is not None:
             index.embedder = embedder
         if temporary is not None:
-            weakref.finalize(index, shutil.rmtree, temporary, ignore_errors=True)
+            weakref.finalize(index.folder, remove_temporary, temporary, os.getpid())  # copies share it
         return index
+
+    @property
+    def segments(self) -> list[Segment]:
+        """The segments of the newest state; take them once for what must fit together, as other threads may add."""
+        return self.state.segments
+
+    def adopt(self, state: State) -> None:
+        """Continue with a state, unless another thread has adopted a newer one."""
+        with ADOPTION:
+            if state.number > self.state.number:
+                self.state = state
 
     def __len__(self) -> int:
         return sum(segment.live_count for segment in self.segments)
@@ -249,13 +266,15 @@ class TextIndex:
 
     def describe(self) -> dict[str, Any]:
         """Texts, dimension, kind of index, type of vectors, segments, rows that are removed, and bytes on disk."""
+        segments = self.segments
+        live_count = sum(segment.live_count for segment in segments)
         return {
-            "texts": len(self),
+            "texts": live_count,
             "dim": self.record["dim"],
             "kind": self.record["kind"],
             "dtype": self.record["dtype"],
-            "segments": len(self.segments),
-            "removed": sum(map(len, self.segments)) - len(self),
+            "segments": len(segments),
+            "removed": sum(map(len, segments)) - live_count,
             "bytes": size_on_disk(self.path),
         }
 
@@ -318,14 +337,14 @@ class TextIndex:
         Raises:
             SettingError: there is no such column.
         """
-        if self.segments and name not in (names := self.segments[0].rows.column_names):
+        segments = self.segments
+        if segments and name not in (names := segments[0].rows.column_names):
             raise SettingError(f"{self.path} has no column {name!r:.80}; its columns: {format_names(names)}")
-        parts = [one.rows[name] if removed else one.rows[name].filter(to_arrow(one.live)) for one in self.segments]
-        return [value for part in parts for value in part.to_pylist()]
+        return [value for segment in segments for value in segment.values(name, removed=removed)]
 
     def refresh(self) -> None:
         """Continue with the newest state, which other processes may have written."""
-        _, self.segments = self.folder.read(self.segments)
+        self.adopt(self.folder.read(self.segments))
 
     def search(
         self,
@@ -365,10 +384,10 @@ class TextIndex:
             raise SettingError(f"{S.method('lexical')} requires queries that are texts")
         vectors = None if method == "lexical" else self.query_vectors(queries, texts)
         hits: list[dict[str, Any]] = []
-        ranked = None if method == "vectors" else texts
-        for number, best in enumerate(self.rank(ranked, vectors, top, where)):
+        ranked, segments = None if method == "vectors" else texts, self.segments
+        for number, best in enumerate(self.rank(segments, ranked, vectors, top, where)):
             query = {} if is_single else {"query": number if texts is None else texts[number]}
-            hits += (query | self.hit(row, score) for row, score in zip(*best, strict=True))
+            hits += (query | hit(segments, row, score) for row, score in zip(*best, strict=True))
         return SearchHits(hits, columns={ID: "", "score": SCORES[method], TEXT: ""})
 
     def marked(self, query: str, text: str) -> list[tuple[str, bool]]:
@@ -396,9 +415,10 @@ class TextIndex:
         return normalize_rows(rows)
 
     def rank(
-        self, texts: Sequence[str] | None, vectors: np.ndarray | None, top: int, where: str | None = None
-    ) -> Iterator[tuple[list[int], list[float]]]:
-        """For each query the rows and scores of the best texts of all segments, best first.
+        self, segments: list[Segment], texts: Sequence[str] | None, vectors: np.ndarray | None, top: int,
+        where: str | None = None,
+    ) -> Iterator[tuple[list[int], list[float]]]:  # fmt: skip
+        """For each query the rows and scores of the best texts of segments, best first.
 
         A tie goes to the earlier row. A text whose cosine is 0, such as a text without a vector, is not found.
 
@@ -406,14 +426,13 @@ class TextIndex:
             texts: the queries, if they are ranked by words.
             vectors: the unit vectors of the queries (queries, dim), if they are ranked by vectors.
         """
-        if not self.segments:
+        if not segments:
             return
         allowed = [
-            segment.live if where is None else segment.live & matching_rows(segment.rows, where)
-            for segment in self.segments
+            segment.live if where is None else segment.live & matching_rows(segment.rows, where) for segment in segments
         ]
-        stored: Any = self.stored
-        for query, scores in enumerate(self.scores(texts, vectors, top, allowed)):
+        stored: Any = self.stored(segments)
+        for query, scores in enumerate(self.scores(segments, texts, vectors, top, allowed)):
             found = np.flatnonzero((scores > -np.inf) & (scores != 0))
             exact_scores, margin = scores.__getitem__, 0.0
             if texts is None and vectors is not None:
@@ -423,15 +442,16 @@ class TextIndex:
             yield found[rows].tolist(), values.tolist()
 
     def scores(
-        self, texts: Sequence[str] | None, vectors: np.ndarray | None, top: int, allowed: list[np.ndarray]
-    ) -> Iterator[np.ndarray]:
+        self, segments: list[Segment], texts: Sequence[str] | None, vectors: np.ndarray | None, top: int,
+        allowed: list[np.ndarray],
+    ) -> Iterator[np.ndarray]:  # fmt: skip
         """For each query of `rank` the scores of all rows, (rows,) float32; -inf for a row that is not found."""
-        n_queries, n_rows = len(texts if vectors is None else vectors), sum(map(len, self.segments))  # type: ignore[arg-type]
+        n_queries, n_rows = len(texts if vectors is None else vectors), sum(map(len, segments))  # type: ignore[arg-type]
         is_allowed = np.concatenate(allowed)
         for start in range(0, n_queries, step := max(1, SCORE_BYTES // (4 * n_rows))):
             cosines = None
             if vectors is not None:
-                pairs = zip(self.segments, allowed, strict=True)
+                pairs = zip(segments, allowed, strict=True)
                 part = vectors[start : start + step]
                 cosines = np.concatenate([self.cosines(one, part, top, mask) for one, mask in pairs], axis=1)
             for query in range(start, min(start + step, n_queries)):
@@ -439,26 +459,19 @@ class TextIndex:
                 if texts is None:
                     yield np.where(is_allowed, np.asarray(semantic), -np.inf)
                     continue
-                lexical = np.concatenate(lexical_scores(self.segments, self.lexicon.weights(texts[query])))
+                lexical = np.concatenate(lexical_scores(segments, self.lexicon.weights(texts[query])))
                 has_words = is_allowed & (lexical > 0)
                 if semantic is None or vectors is None:
                     yield np.where(has_words, lexical, -np.inf)
                     continue
                 if not (semantic > -np.inf).all():  # else exact search has computed all
                     ranked = np.where(has_words, lexical, -np.inf)
-                    self.add_missing_cosines(semantic, ranked, vectors[query], max(CANDIDATES, top))
+                    add_missing_cosines(self.stored(segments), semantic, ranked, vectors[query], max(CANDIDATES, top))
                 yield fused(lexical, semantic, is_allowed)
 
-    def add_missing_cosines(self, cosines: np.ndarray, lexical: np.ndarray, query: np.ndarray, number: int) -> None:
-        """Fill in the missing cosines of the rows with the best lexical scores."""
-        best = np.argpartition(lexical, -min(number, len(lexical)))[-number:]
-        rows = best[(lexical[best] > -np.inf) & (cosines[best] == -np.inf)]
-        cosines[rows] = self.stored[rows] @ query
-
-    @property
-    def stored(self) -> JoinedVectors:
-        """The vectors of the rows of all segments."""
-        return JoinedVectors([StoredVectors.of(segment.arrays) for segment in self.segments], self.record["dim"])
+    def stored(self, segments: list[Segment]) -> JoinedVectors:
+        """The vectors of the rows of segments."""
+        return JoinedVectors([StoredVectors.of(segment.arrays) for segment in segments], self.record["dim"])
 
     def cosines(self, segment: Segment, queries: np.ndarray, top: int, allowed: np.ndarray) -> np.ndarray:
         """The cosines (queries, rows) of the rows of a segment; -inf for rows that its index did not find."""
@@ -484,15 +497,6 @@ class TextIndex:
             units: Any = stored.rows if stored.rows.dtype == np.float32 else stored
             segment.engine = self.index_kind.restore(units, arrays)
         return segment.engine
-
-    def hit(self, row: int, score: float) -> dict[str, Any]:
-        """The record of a row, numbered across all segments."""
-        for segment in self.segments:
-            if row < len(segment):
-                break
-            row -= len(segment)
-        record = segment.rows.slice(row, 1).to_pylist()[0]
-        return {ID: record.pop(ID), "score": score, **record}
 
     def add(
         self,
@@ -521,12 +525,11 @@ class TextIndex:
         columns = Columns(text_column, id_column, vector_column)
         new: list[Segment] = []
 
-        def change(segments: list[Segment]) -> list[Segment]:
+        def change(state: State) -> State:
+            segments, written = state.segments, state.written
             schema = segments[0].rows.schema if segments else None
-            n_written = self.folder.n_written
-            writer = SegmentWriter(self.path, self.record, self.lexicon, embedder, columns, threads, schema, n_written)
+            writer = SegmentWriter(self.path, self.record, self.lexicon, embedder, columns, threads, schema, written)
             new.extend(writer.write(texts, progress))
-            self.folder.n_written = writer.n_written
             ids = check_distinct(new)
             replaced = [segment.rows_of(ids) for segment in segments]
             for segment, rows in zip(segments, replaced, strict=True):
@@ -535,9 +538,10 @@ class TextIndex:
                     raise CorpusError(
                         f"the id {name!r:.80} is in {self.path}: set {S.replace(True)} to replace its text"
                     )
-            return self.merged([*map(Segment.without, segments, replaced), *new])
+            merged = self.merged([*map(Segment.without, segments, replaced), *new])
+            return replace_fields(state, written=writer.n_written, segments=merged)
 
-        self.segments = self.folder.change(self.segments, change)
+        self.adopt(self.folder.change(self.segments, change))
         return sum(map(len, new))
 
     def remove(self, ids: str | int | Iterable[str | int]) -> int:
@@ -551,21 +555,26 @@ class TextIndex:
             raise SettingError(f"ids must be an id or a list of ids, got {ids!r:.80}")
         names = list(dict.fromkeys(map(str, [ids] if isinstance(ids, str | int) else ids)))
 
-        def change(segments: list[Segment]) -> list[Segment]:
+        def change(state: State) -> State:
+            segments = state.segments
             rows = [segment.rows_of(to_string_array(names)) for segment in segments]
             if sum(int(one.sum()) for one in rows) < len(names):
                 missing = next(
                     name for name in names if not any(one.rows_of(to_string_array([name])).any() for one in segments)
                 )
                 raise SettingError(f"the id {missing!r:.80} is not in {self.path}")
-            return self.merged(list(map(Segment.without, segments, rows)))
+            return replace_fields(state, segments=self.merged(list(map(Segment.without, segments, rows))))
 
-        self.segments = self.folder.change(self.segments, change)
+        self.adopt(self.folder.change(self.segments, change))
         return len(names)
 
     def compact(self) -> None:
         """Merge all segments into one without removed rows, for the fastest search and the smallest folder."""
-        self.segments = self.folder.change(self.segments, lambda segments: self.merged(segments, everything=True))
+
+        def change(state: State) -> State:
+            return replace_fields(state, segments=self.merged(state.segments, everything=True))
+
+        self.adopt(self.folder.change(self.segments, change))
 
     def merged(self, segments: Sequence[Segment], *, everything: bool = False) -> list[Segment]:
         """Merge neighbours until each segment is more than twice as large as the next, and drop empty ones.
@@ -649,6 +658,25 @@ def load_index(
     return load_vector_index(path, vectors, allow_faiss=allow_faiss)
 
 
+def add_missing_cosines(
+    stored: JoinedVectors, cosines: np.ndarray, lexical: np.ndarray, query: np.ndarray, number: int
+) -> None:
+    """Fill in the missing cosines of the rows with the best lexical scores."""
+    best = np.argpartition(lexical, -min(number, len(lexical)))[-number:]
+    rows = best[(lexical[best] > -np.inf) & (cosines[best] == -np.inf)]
+    cosines[rows] = stored[rows] @ query
+
+
+def hit(segments: list[Segment], row: int, score: float) -> dict[str, Any]:
+    """The record of a row, numbered across segments."""
+    for segment in segments:
+        if row < len(segment):
+            break
+        row -= len(segment)
+    record = segment.rows.slice(row, 1).to_pylist()[0]
+    return {ID: record.pop(ID), "score": score, **record}
+
+
 def fused(lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray) -> np.ndarray:
     """0.6 lexical / max lexical + 0.4 cosine / max cosine, (rows,); -inf where there is no cosine, or the sum is 0."""
     found = is_allowed & (cosines > -np.inf)
@@ -658,6 +686,12 @@ def fused(lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray) -> n
         if highest > 0:
             total += np.float32(share / highest) * scores
     return np.where(found & (total > 0), total, -np.inf)
+
+
+def remove_temporary(folder: str, process: int) -> None:
+    """Remove a folder, unless this is a fork of the process that made it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def word_settings(source: "Vectors | Model | None") -> dict[str, Any]:

@@ -168,11 +168,12 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
     rankings = subject.settings.ranking or [default]
     vectors = index.query_vectors(None, test.queries) if set(rankings) - {"lexical"} else None
     rows = {name: row for row, name in enumerate(test.ids)}
-    documents = np.array([rows.get(name, -1) for name in index.column(ID, removed=True)])
+    segments = index.segments
+    documents = np.array([rows.get(name, -1) for one in segments for name in one.values(ID, removed=True)])
     about = ", ".join(f"{name} {value}" for name, value in settings_of(index).items() if value)
     for ranking in rankings:
         ranks = index.rank(
-            None if ranking == "vectors" else test.queries, None if ranking == "lexical" else vectors, DEPTH
+            segments, None if ranking == "vectors" else test.queries, None if ranking == "lexical" else vectors, DEPTH
         )
         found = [documents[best].tolist() for best, _ in ranks]
         for measure, column in zip(MEASURES, measure_queries(found, test.relevant).T, strict=True):

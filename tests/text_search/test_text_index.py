@@ -1,13 +1,16 @@
 """Text indexes: what they find, how they grow, and what survives crashes, damage and other processes."""
 
+import itertools
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from embeddings.models.embed import text_batches_of, text_embedder
 from embeddings.support.records import checksum
 from embeddings.text_search import index_folder, text_index
 from embeddings.text_search.index_folder import write_sealed
+from embeddings.text_search.segment_writer import check_distinct
 from embeddings.text_search.stored_vectors import store
 from embeddings.text_search.text_index import TextIndex
 
@@ -432,6 +436,141 @@ def test_two_writers_lose_nothing(tmp_path):
         writer.stdout.close()
     names = {hit["id"] for hit in TextIndex(tmp_path / "i").search("w1", top=100)}
     assert names == {"x", *(f"{prefix}{number}" for prefix in "ab" for number in range(15))}
+
+
+def change_until(end, index, texts):
+    """Add, replace and remove texts from row 400 on."""
+    rng, rows = np.random.default_rng(1), set()
+    for start in itertools.cycle(range(400, len(texts), 10)):
+        new = range(start, start + 10)
+        index.add(table([texts[row] for row in new], start), replace=True, progress=False)
+        rows.update(new)
+        removed = rng.choice(sorted(rows), 8, replace=False).tolist()
+        index.remove([f"d{row}" for row in removed])
+        rows.difference_update(removed)
+        index.compact()
+        if time.monotonic() > end:
+            return
+
+
+def search_until(end, index, texts, unit, seed):
+    """Search, and check that each hit has the text of its id, the word of the query, and the cosine of its text."""
+    rng, n_searches = np.random.default_rng(seed), 0
+    while time.monotonic() < end:
+        row, method = int(rng.integers(0, 400)), ["fused", "lexical"][seed % 2]
+        hits = index.search([f"id{row}", *WORDS], method=method)
+        assert hits[0]["id"] == f"d{row}"
+        assert all(hit["text"] == texts[int(hit["id"][1:])] for hit in hits)
+        assert method == "fused" or all(hit["query"] in hit["text"].split() for hit in hits)
+        for hit in index.search(unit[row], top=20):
+            place = int(hit["id"][1:])
+            assert hit["text"] == texts[place]
+            assert hit["score"] == pytest.approx(unit[place] @ unit[row], abs=1e-5)
+        assert index.column("id")[:400] == [f"d{one}" for one in range(400)]
+        assert index.describe()["texts"] >= 400
+        index.refresh()
+        n_searches += 1
+    return n_searches
+
+
+@pytest.mark.parametrize("seconds", [3, pytest.param(60, marks=pytest.mark.slow)])
+def test_threads_search_while_another_changes_the_index(vectors, tmp_path, seconds):
+    texts = [f"id{row} {text}" for row, text in enumerate(some_texts(3000))]
+    unit = em.embed(vectors, texts, pool="sif", normalize=True)
+    index = TextIndex.build(vectors, table(texts[:400]), tmp_path / "i")
+    readers, end = [index, index, index, TextIndex(tmp_path / "i")], time.monotonic() + seconds
+    with ThreadPoolExecutor(5) as pool:
+        searches = [pool.submit(search_until, end, one, texts, unit, seed) for seed, one in enumerate(readers)]
+        pool.submit(change_until, end, index, texts).result()
+        assert min(search.result() for search in searches) > 0
+    assert found(TextIndex(tmp_path / "i"), "w1 w2") == found(index, "w1 w2")
+
+
+def test_numbers_of_rows_grow_although_the_index_is_refreshed_during_an_addition(vectors, monkeypatch):
+    index = TextIndex.build(vectors, ["w1"])
+    with monkeypatch.context() as patch:  # between writing the rows and the state
+        patch.setattr(text_index, "check_distinct", lambda new: index.refresh() or check_distinct(new))
+        index.add(["w2", "w3"])
+    index.refresh()
+    index.add(["w4"])
+    assert index.column("id") == ["0", "1", "2", "3"]
+
+
+def test_an_older_state_does_not_replace_a_newer_one(vectors):
+    index = TextIndex.build(vectors, ["w1"])
+    older = index.folder.read()
+    index.add(["w2"])
+    index.adopt(older)
+    assert index.column("id") == ["0", "1"]
+
+
+def test_an_index_that_is_changed_all_the_time_can_be_opened(vectors, tmp_path, monkeypatch):
+    """Whenever a file of a state is read, a newer state has replaced it."""
+    index = TextIndex.build(vectors, table(some_texts(9)), tmp_path / "i")
+    read_segment, numbers = index_folder.read_segment, itertools.count(100)
+
+    def read_after_a_change(*arguments, **options):
+        with monkeypatch.context() as patch:
+            patch.setattr(index_folder, "read_segment", read_segment)
+            index.remove(index.column("id")[0])
+            index.add(table(["w1"], next(numbers)))
+            index.compact()
+        return read_segment(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(index_folder, "read_segment", read_after_a_change)
+        opened = TextIndex(tmp_path / "i")
+    assert len(opened) == 9
+    assert opened.search("w1 w2", top=1)
+    index.compact()
+    assert len(list(index.path.glob("segment-*"))) == 1
+
+
+@pytest.mark.parametrize("method", ["fused", "vectors", "lexical"])
+def test_a_search_sees_one_state(vectors, monkeypatch, method):
+    """Another thread removes rows and compacts the index while the second query is answered."""
+    index = TextIndex.build(vectors, table(some_texts(40)))
+    index.add(table(some_texts(9, 2), 100))
+    expected, select_top, calls = found(index, ["w1", "w2", "w3"], method=method), text_index.select_top, []
+
+    def select_after_a_change(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            index.remove([f"d{row}" for row in range(10)])
+            index.compact()
+        return select_top(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(text_index, "select_top", select_after_a_change)
+        assert found(index, ["w1", "w2", "w3"], method=method) == expected
+    assert found(index, ["w1", "w2", "w3"], method=method) != expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="requires fork")
+def test_a_forked_process_neither_removes_a_temporary_index_nor_keeps_its_lock(vectors):
+    index = TextIndex.build(vectors, ["w1"])
+    reader, writer = os.pipe()
+
+    def texts():
+        if (child := os.fork()) == 0:
+            os.close(writer)
+            select.select([reader], [], [], 60)  # until the parent ends it
+            os._exit(0)
+        children.append(child)
+        yield "w2"
+
+    children = []
+    index.add(texts())
+    index.add(["w3"])
+    assert os.waitpid(children[0], os.WNOHANG) == (0, 0)  # it has not waited for the child
+    os.close(writer)
+    os.waitpid(children[0], 0)
+    os.close(reader)
+    if (child := os.fork()) == 0:
+        del index
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert TextIndex(index.path).column("id") == ["0", "1", "2"]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="requires SIGKILL")
