@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from embeddings.setting_names import idiom_advice
+from embeddings.setting_names import expression_advice
 from embeddings.support.imports import is_import, lazy_package
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from embeddings.vectors.vectors import Vectors as Vectors
 
 NAMESPACES = ("analysis", "corpora", "sklearn", "training")
-RENAMED = {"Replicates": "analysis.StabilityRuns", "Classifier": "training.LabelPredictor"}
 
 MODULES, lazy_name, _ = lazy_package(__name__, {
     "corpora.corpus": "Corpus",
@@ -107,16 +106,16 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         is_module = find_spec(f"{__name__}.{name}") is not None  # such as `from embeddings import registry`
         if name not in MODULES and not is_module:
             place = place_of(name)
-            if advice := f": use {__name__}.{place}" if place else idiom_advice(name):
+            if advice := f": use {__name__}.{place}" if place else expression_advice(name):
                 error = ImportError if is_import(sys._getframe(1)) else AttributeError
                 raise error(f"module {__name__!r} has no attribute {name!r}{advice}")
         return lazy_name(name)
 
 
 def place_of(name: str) -> str | None:
-    """The namespace and name of what was a name of this package; None if it never was."""
+    """The namespace and name of what a namespace of this package has; None if none does."""
     spaces = (space for space in NAMESPACES if name in import_module(f"{__name__}.{space}").MODULES)
-    return RENAMED.get(name) or next((f"{space}.{name}" for space in spaces), None)
+    return next((f"{space}.{name}" for space in spaces), None)
 
 
 def __dir__() -> list[str]:

@@ -99,14 +99,14 @@ def import_plugin(kind: str, name: str, entries: list[EntryPoint]) -> Any:
 def create(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
     """Create a plugin, a dataclass whose fields are its settings."""
     plugin = load(kind, name)
-    check_settings(name, [field.name for field in dataclasses.fields(plugin)], settings, plugin.__name__)
+    check_settings(name, [field.name for field in dataclasses.fields(plugin)], settings)
     return plugin(**settings)
 
 
-def check_settings(name: str, setting_names: Sequence[str], settings: Iterable[str], class_name: str) -> None:
-    """Refuse settings that the plugin `name`, of this class, does not have."""
+def check_settings(name: str, setting_names: Sequence[str], settings: Iterable[str]) -> None:
+    """Refuse settings that the plugin `name` does not have."""
     for setting in settings:
         if setting not in setting_names:
-            remedy = advice(setting, setting_names, class_name)
+            remedy = advice(setting, setting_names)
             listed = f"; its settings: {', '.join(sorted(setting_names)) or 'none'}"
             raise SettingError(f"{name} has no setting {setting!r}{f': {remedy}' if remedy else listed}")

@@ -1,9 +1,7 @@
 """What settings, commands and Python names of gensim, fastText and other tools are called here, for error messages."""
 
 import difflib
-import re
-from abc import ABCMeta
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 WORD_SETTINGS = ("tokenizer", "case", "normalize", "fold", "language", "hyphens", "apostrophes", "emoji")
@@ -20,7 +18,6 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "max_vocab": "maxfinalvocab maxvocab",
     "buckets": "bucket",
     "top": "topn k",
-    "progress": "report",
     "init": "pretrainedvectors pretrained",
     "vocabulary": "readvocab vocab",
     "out": "output savemodel savefile",
@@ -46,13 +43,6 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "document_b": "document2",
     "context_words": "contextwordslist",
     "seed": "randomseed",
-    "min_phrases": "fewest",
-    "fit_learning_rate": "fitrate",
-    "concat_with": "beside",
-    "stats": "facts",
-    "use_trained_vectors": "trained",
-    "phrase_mode": "phrasewords",
-    "show_neighbours_of": "word",
     "min_label_count": "mincountlabel",
     "label_prefix": "label",
     "joiner": "delimiter",
@@ -69,32 +59,27 @@ TRAINER_SETTINGS = (  # that several trainers have
     "dim", "window", "negatives", "epochs", "learning_rate", "min_count", "max_vocab", "min_documents", "subsample",
     "objective", "min_n", "max_n", "buckets",
 )  # fmt: skip
-TO_TRAINER = "pass it to the trainer: em.{trainer}({name}=...)"
 PLACES = {  # of arguments, for those that are passed to another function
-    **dict.fromkeys(TRAINER_SETTINGS, TO_TRAINER),
-    **dict.fromkeys(CORPUS_ARGUMENTS, "pass it to the corpus: em.Corpus(texts, {name}=...)"),
-    **dict.fromkeys(TRAIN_ARGUMENTS, "pass it to train(): em.{trainer}().train(corpus, {name}=...)"),
-    "init": "pass it to train(): em.{trainer}(dim=vectors.dim).train(corpus, init=em.InitFrom(vectors))",
-    **dict.fromkeys(("freeze", "duplicates"), "pass it with the vectors: init=em.InitFrom(vectors, {name}=...)"),
-}
+    "the trainer": TRAINER_SETTINGS, "em.Corpus": CORPUS_ARGUMENTS, "train()": TRAIN_ARGUMENTS,
+    "em.InitFrom": ("freeze", "duplicates"),
+}  # fmt: skip
 OUR_NAMES = {theirs: ours for ours, names in THEIR_NAMES.items() for theirs in names.split()}
 ADVICE = {  # names without a counterpart
     **dict.fromkeys(("sg", "cbow", "skipgram"), "choose the model by its name: skipgram or cbow"),
     **dict.fromkeys(("dm", "dmconcat", "dbowwords"), "choose the model by its name: paragraph-dbow or paragraph-dm"),
     **dict.fromkeys(("hs", "loss"), "choose the objective, such as hierarchical-softmax"),
-    **dict.fromkeys(("lrupdaterate",), "leave it out: the learning rate falls continuously"),
-    **dict.fromkeys(("saveoutput",), "leave it out: a model folder has the output table"),
+    "lrupdaterate": "leave it out: the learning rate falls continuously",
+    "saveoutput": "leave it out: a model folder has the output table",
     "wordngrams": "use the trainer classifier",
     **dict.fromkeys(
         ("autotunevalidation", "autotuneduration", "autotunemodelsize", "autotunemetric", "autotunepredictions"),
         "use the command tune classifier with --labels, --seconds, --size, --metric or -k",
     ),
     **dict.fromkeys(("input", "train", "sentences", "documents", "corpusfile"), "pass the corpus as an argument"),
-    **dict.fromkeys(("neighbours",), "use the command benchmark-indexes"),
-    **dict.fromkeys(("compare",), "use the command compare"),
-    **dict.fromkeys(("savevocab",), "use the command vocabulary"),
+    "compare": "use the command compare",
+    "savevocab": "use the command vocabulary",
     "computeloss": 'leave it out: losses are in model.record["loss_by_epoch"]',
-    **dict.fromkeys(("binary",), "choose the format by the extension of the output, such as .bin or .txt"),
+    "binary": "choose the format by the extension of the output, such as .bin or .txt",
 }
 THEIR_TRAINERS = {
     "word2vec": "skipgram or cbow",
@@ -119,7 +104,7 @@ THEIR_COMMANDS = {  # of fastText and word2vec
     "word-analogy": "analogy",
     "compute-accuracy": "evaluate --analogy",
 }
-IDIOMS = {  # what to write here, and the names in Python that it replaces; `Class.name` holds for our class alone
+EXPRESSIONS = {  # what to write in Python, and the names of functions, classes and attributes that it replaces
     "model.vectors": "wv",
     "model.documents": "dv docvecs",
     "model.infer([words])[0]": "infer_vector",
@@ -127,13 +112,13 @@ IDIOMS = {  # what to write here, and the names in Python that it replaces; `Cla
     "model.tables": "get_input_matrix get_output_matrix syn1 syn1neg",
     'model.record["loss_by_epoch"]': "get_latest_training_loss",
     "model.vocabulary.tokens": "corpus_total_words",
-    "model.labels.words": "get_labels",
+    "classifier.labels or model.labels.words": "get_labels",
     "model.classifier.quantize()": "quantize",
-    'model.export(path, "fasttext")': "save_model save_facebook_model",
-    "em.continue_training(model, lines)": "build_vocab train fit update_vocab",
-    "trainer.train(lines)": "Trainer.build_vocab Trainer.fit Trainer.fit_transform",
-    "em.load_model(path)": "Trainer.load load_facebook_model load_fasttext_format",
-    "em.load(path)": "load load_word2vec_format load_facebook_vectors KeyedVectors FastTextKeyedVectors",
+    'model.export(path, "fasttext") or classifier.export(path)': "save_model save_facebook_model",
+    "trainer.train(lines) or em.continue_training(model, lines)": "build_vocab train fit update_vocab",
+    "em.load(path) or em.load_model(path)": "load",
+    "em.load_model(path)": "load_facebook_model load_fasttext_format",
+    "em.load(path)": "load_word2vec_format load_facebook_vectors KeyedVectors FastTextKeyedVectors",
     "em.train(name, lines, init=em.InitFrom(path))": "intersect_word2vec_format",
     "vectors.words": "index_to_key index2word index2entity get_words words",
     "vectors.index(word)": "key_to_index get_index vocab get_word_id",
@@ -154,12 +139,9 @@ IDIOMS = {  # what to write here, and the names in Python that it replaces; `Cla
     "em.evaluate(vectors, analogy=path)": "evaluate_word_analogies accuracy",
     'vectors.save("words.bin") or vectors.save("words.txt")': "save_word2vec_format",
     "em.embed(model, texts)": "encode",
-    "em.embed(model, [text])[0]": "get_sentence_vector",
+    "em.embed(model, [text])[0] or classifier.embed([text])[0]": "get_sentence_vector",
     "em.embed(path, texts)": "SentenceTransformer StaticModel",
     "em.sklearn.MeanVectorizer(vectors=vectors).fit_transform(texts)": "transform fit_transform",
-    "classifier.labels": "LabelPredictor.get_labels",
-    "classifier.embed([text])[0]": "LabelPredictor.get_sentence_vector",
-    "classifier.export(path)": "LabelPredictor.save_model",
     "em.evaluate_classifier(classifier, path)": "test test_label",
     "em.SkipGram(dim=100).train(lines) or em.CBOW(dim=100).train(lines)": "Word2Vec",
     "em.ParagraphDM(dim=100).train(lines) or em.ParagraphDBOW(dim=100).train(lines)": "Doc2Vec",
@@ -168,52 +150,30 @@ IDIOMS = {  # what to write here, and the names in Python that it replaces; `Cla
     'em.Corpus(path, tokenizer="whitespace", case="keep")': "LineSentence PathLineSentences Text8Corpus",
     'em.Corpus(rows, text_column="text", tag_column="tag")': "TaggedDocument TaggedLineDocument",
     "em.Corpus(lines)": "simple_preprocess tokenize",
-    "em.Corpus(lines, phrases=em.Phrases())": "Phraser FrozenPhrases Phrases.train Phrases.fit Phrases.add_vocab",
-    "em.Phrases().find(em.Corpus(lines).encode())": "Phrases.learn Phrases.export_phrases Phrases.find_phrases",
+    "em.Corpus(lines, phrases=em.Phrases())": "Phraser FrozenPhrases",
     "em.align(vectors, onto=others, dictionary=pairs)": "TranslationMatrix BackMappingTranslationMatrix",
     'em.build_index(vectors, "lsh")': "AnnoyIndexer NmslibIndexer",
     "em.Callback": "CallbackAny2Vec",
 }
-OUR_IDIOMS = {theirs: ours for ours, names in IDIOMS.items() for theirs in names.split()}
+OUR_EXPRESSIONS = {theirs: ours for ours, names in EXPRESSIONS.items() for theirs in names.split()}
 
 
-class AdvisingType(ABCMeta):
-    """The type of `AdvisesOnNames`, for attributes of classes, such as gensim's `Word2Vec.load`."""
+class AdvisesOnNames:
+    """A base class whose missing attributes raise an AttributeError that says what to write here."""
 
     if not TYPE_CHECKING:  # type checkers know all attributes
 
-        def __getattr__(cls, name: str) -> NoReturn:
-            raise AttributeError(f"{cls.__name__} has no attribute {name!r}{idiom_advice(name, cls)}")
-
-
-class AdvisesOnNames(metaclass=AdvisingType):
-    """A base class whose missing attributes raise an AttributeError that says what to write here.
-
-    advised_parts: expressions with the classes of their values, whose attributes users look for in this class.
-    """
-
-    advised_parts: ClassVar[Mapping[str, type]] = {}
-
-    if not TYPE_CHECKING:
-
         def __getattr__(self, name: str) -> NoReturn:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{idiom_advice(name, type(self))}")
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{expression_advice(name)}")
 
 
-def idiom_advice(name: str, owner: type = object) -> str:
-    """The end of the message for a name that is not an attribute of `owner`: what to write; empty if nothing is known.
+def expression_advice(name: str) -> str:
+    """The end of the message for an unknown name in Python: what to write; empty if nothing is known.
 
-    >>> idiom_advice("KeyedVectors")
+    >>> expression_advice("KeyedVectors")
     ': use em.load(path)'
     """
-    keys = (*(f"{kind.__name__}.{name}" for kind in owner.__mro__), name)
-    ours = next((OUR_IDIOMS[key] for key in keys if key in OUR_IDIOMS), None)
-    for part, kind in getattr(owner, "advised_parts", {}).items():
-        if ours is not None:  # in terms of what the user has
-            ours = re.sub(rf"(?<![.\w]){kind.__name__.lower()}\b(?!=)", part, ours)
-        elif not name.startswith("_") and hasattr(kind, name):
-            ours = f"{part}.{name}"
-    return f": use {ours}" if ours else ""
+    return f": use {OUR_EXPRESSIONS[name]}" if name in OUR_EXPRESSIONS else ""
 
 
 def normalize_name(name: str) -> str:
@@ -232,34 +192,16 @@ def our_name(name: str, known: Iterable[str]) -> str | None:
     return spellings[close[0]] if close and key not in ADVICE and key not in OUR_NAMES else None
 
 
-def hint(name: str, known: Iterable[str]) -> str | None:
-    """Advice for the unknown setting `name`: the name of the setting here, or a remedy; None if nothing is known."""
-    setting = our_name(name, known)
-    if setting is not None:
-        return f"use {setting}"
-    return ADVICE.get(normalize_name(name))
-
-
-def advice(
-    name: str, known: Collection[str], trainer: str = "FastText", settings: Collection[str] = TRAINER_SETTINGS
-) -> str | None:
-    """Advice for an unknown argument of a Python function, which may belong to another function.
+def advice(name: str, known: Collection[str]) -> str | None:
+    """The name of an unknown setting or argument here, where to pass it, or a remedy; None if nothing is known.
 
     Arguments:
-        known: the arguments of the function.
-        trainer, settings: the class of the trainer in the advice, and its settings.
+        known: the names that are allowed in its place.
     """
-    ours = OUR_NAMES.get(normalize_name(name), name)
-    if ours in known:
-        return f"use {ours}"
-    others = {each: place for each, place in PLACES.items() if place != TO_TRAINER}
-    others |= dict.fromkeys(settings, TO_TRAINER)
-    for each in known:
-        others.pop(each, None)
-    if ours not in others and (remedy := hint(name, known)):
-        return remedy
-    place = ours if ours in others else our_name(name, others)
-    return None if place is None else others[place].format(name=place, trainer=trainer)
+    remedies = {each: f"pass {each} to {place}" for place, names in PLACES.items() for each in names}
+    remedies |= {each: f"use {each}" for each in known}
+    setting = our_name(name, remedies)
+    return remedies[setting] if setting else ADVICE.get(normalize_name(name))
 
 
 class InteropMixin(AdvisesOnNames):

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import reduce
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,7 +206,6 @@ class Phrases(Settings):
         FormatError: the file of connectors or the lexicon cannot be read.
     """
 
-    corpus_idiom: ClassVar[str] = ".find(em.Corpus(lines).encode())"
     scoring: Literal["word2phrase", "gensim", "npmi", "count"] = option(
         "word2phrase",
         "Score of two words a and b that are adjacent c_ab times: (c_ab - min_count) / (c_a c_b), times the number "

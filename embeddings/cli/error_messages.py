@@ -9,7 +9,7 @@ import click
 
 from embeddings.errors import EmbeddingsError, as_in_python, shorten
 from embeddings.printable import printable
-from embeddings.setting_names import hint, our_name
+from embeddings.setting_names import ADVICE, normalize_name, our_name
 from embeddings.settings import flag
 from embeddings.support.logs import mask
 
@@ -85,5 +85,5 @@ def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
     elif error.ctx and isinstance(error.ctx.command, click.Group):
         remedy = f"Put options after the subcommand; see {error.ctx.command_path} --help."
     else:
-        remedy = (hint(name, flags) or "see --help").capitalize() + "."
+        remedy = ADVICE.get(normalize_name(name), "see --help").capitalize() + "."
     return f"No such option: {printable(mask(name))}. {remedy}"

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -92,7 +92,6 @@ class Model(InteropMixin):
     """
 
     CACHED_ATTRIBUTES = ("_compose", "_text_form", "_infer", "_encode_contexts", "_sides", "classifier", "documents")
-    advised_parts: ClassVar[Mapping[str, type]] = {"model.vectors": Vectors}
 
     def __init__(
         self,

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 from embeddings.errors import S, SettingError
-from embeddings.setting_names import AdvisesOnNames, advice, our_name
+from embeddings.setting_names import AdvisesOnNames, advice
 
 
 class Range(NamedTuple):
@@ -186,25 +186,13 @@ def shown_number(value: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(AdvisesOnNames):
-    """Base of all settings: checked on construction.
-
-    corpus_idiom: how to pass the corpus `lines`, for users who pass it to the constructor, as in gensim.
-    """
-
-    corpus_idiom: ClassVar[str] = ""
+    """Base of all settings: checked on construction."""
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
-        """Refuse arguments without names and unknown settings, and say what to write; `__init__` finds other errors."""
+        """Refuse unknown settings, and say what to write; `__init__` finds other errors."""
         known = [field.name for field in dataclasses.fields(cls)]
-        if args and all(field.kw_only for field in dataclasses.fields(cls)):
-            is_corpus = cls.corpus_idiom and not isinstance(args[0], int | float)
-            values = {our_name(name, known): value for name, value in settings.items()}
-            values = values if is_corpus else {known[0]: args[0]}
-            example = ", ".join(f"{name}={value!r:.40}" for name, value in values.items() if name)
-            call = f"em.{cls.__name__}({example}){cls.corpus_idiom if is_corpus else ''}"
-            raise SettingError(f"{cls.__name__} takes only settings, by name: write {call}")
         for name in settings:
-            if name not in known and (remedy := advice(name, known, cls.__name__)):
+            if name not in known and (remedy := advice(name, known)):
                 raise SettingError(f"{cls.__name__} has no setting {name!r}: {remedy}")
         return super().__new__(cls)
 
@@ -223,16 +211,12 @@ def refuse_unknown(method: Method) -> Method:
     """Decorate `Trainer.train`, or a constructor, so that an unknown keyword argument raises a SettingError."""
     code = method.__code__
     known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    is_constructor = method.__name__ == "__init__"
 
     @wraps(method)
     def call(self: Any, *args: Any, **arguments: Any) -> Any:
         for name in arguments.keys() - set(known):
-            if is_constructor:
-                what, remedy = type(self).__name__, advice(name, known)
-            else:
-                settings = [field.name for field in dataclasses.fields(self)]
-                what, remedy = f"{method.__name__}()", advice(name, known, type(self).__name__, settings)
+            what = type(self).__name__ if method.__name__ == "__init__" else f"{method.__name__}()"
+            remedy = advice(name, known)
             remedy = f": {remedy}" if remedy else f"; its arguments: {', '.join(known)}"
             raise SettingError(f"{what} has no argument {name!r}{remedy}")
         return method(self, *args, **arguments)

@@ -132,7 +132,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         if isinstance(trainer, type) or not is_dataclass(trainer) or not hasattr(trainer, "train"):
             raise SettingError(f"{S.trainer} must be a name or an object such as em.SkipGram(dim=50), got {trainer!r}")
         kind = type(trainer).__name__
-        check_settings(kind, [field.name for field in fields(trainer)], settings, kind)
+        check_settings(kind, [field.name for field in fields(trainer)], settings)
         trainer_object: Any = trainer
         return replace(trainer_object, **settings)
 

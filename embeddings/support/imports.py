@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from embeddings.errors import EmbeddingsError
-from embeddings.setting_names import idiom_advice
+from embeddings.setting_names import expression_advice
 
 
 def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
@@ -18,7 +18,7 @@ def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], An
     def getattribute(name: str) -> Any:
         if name in modules:
             return getattr(import_library(modules[name]), name)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}{idiom_advice(name)}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{expression_advice(name)}")
 
     return getattribute
 

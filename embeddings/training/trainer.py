@@ -88,8 +88,6 @@ class Trainer(Settings, Capabilities):
         `learn` must implement them.
     """
 
-    corpus_idiom: ClassVar[str] = ".train(lines)"
-    advised_parts: ClassVar[Mapping[str, type]] = {"trainer.train(lines)": Model}
     trainer_name: ClassVar[str]
     tokenizer: ClassVar[str] = "words"
     case: ClassVar[str] = "lower"

@@ -62,9 +62,7 @@ def test_workers_of_other_tools_are_threads():
     ("command", "remedy"),
     [
         (["neighbours", "v", "king", "--topn", "5"], "Use --top."),
-        (["evaluate", "v", "--neighbours"], "benchmark-indexes"),
         (["evaluate", "v", "--compare"], "command compare"),
-        (["evaluate", "v", "--facts"], "Use --stats."),
     ],
 )
 def test_other_commands(command, remedy):

@@ -8,7 +8,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.setting_names import ADVICE, OUR_NAMES, hint, normalize_name, our_name
+from embeddings.setting_names import ADVICE, OUR_NAMES, advice, normalize_name, our_name
 
 KNOWN = ["dim", "window", "negatives", "learning_rate", "epochs", "min_count", "max_vocab", "subsample"]
 
@@ -42,7 +42,7 @@ def test_python_errors_name_the_setting(name, fact):
 
 
 def test_names_that_mean_nothing():
-    assert hint("zzz", KNOWN) is None
+    assert advice("zzz", KNOWN) is None
     with pytest.raises(TypeError, match="zzz"):
         em.SkipGram(zzz=1)
 

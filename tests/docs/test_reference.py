@@ -57,14 +57,6 @@ def test_names_in_namespaces_are_found_and_pointed_at(place):
             getattr(em, name)
 
 
-@pytest.mark.parametrize("name", sorted(em.RENAMED))
-def test_earlier_names_are_answered_with_the_present_ones(name):
-    with pytest.raises(AttributeError) as refused:
-        getattr(em, name)
-    namespace, present = str(refused.value).rpartition("use embeddings.")[2].split(".")
-    assert hasattr(getattr(em, namespace), present)
-
-
 def test_every_public_name_is_in_the_reference():
     short = {f"{package}.{name}".removeprefix("embeddings.") for package, names in PACKAGES.items() for name in names}
     listed = {name for name in short if name.rpartition(".")[2] not in em.MODULES or "." not in name}

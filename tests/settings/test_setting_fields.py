@@ -92,7 +92,7 @@ def test_settings_are_frozen_and_keyword_only():
     trainer = SkipGram()
     with pytest.raises(dataclasses.FrozenInstanceError):
         trainer.dim = 3
-    with pytest.raises(SettingError, match=r"em\.SkipGram\(dim=3\)"):
+    with pytest.raises(TypeError, match="positional"):
         SkipGram(3)
 
 
