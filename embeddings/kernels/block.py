@@ -68,6 +68,7 @@ def new_block(window: int, noise: int, size: int = BLOCK_SIZE, *, documents: boo
     It holds at least two full windows, so that every call of `fill_block` makes progress. `documents` is for a source
     with `document_rows`.
     """
+    # With many negative samples per word, as for full windows of pairs, the block shrinks instead of leaving the cache.
     size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), 4 * window + 2)
     bounds = np.zeros(size, np.int64)
     samples = np.zeros((size, noise), np.int32)
@@ -126,12 +127,15 @@ def fill_block(block: Block, source: BlockSource, rng: np.ndarray) -> int:
     is a key and a counter.
     """
     cursor, size = block.cursor, block.words.shape[0]
+    # First of all: the words of a line that the last block could not finish are still its contexts.
     move_unfinished_line(block)
     position, end, line, n = cursor[POSITION], cursor[END], cursor[LINE], cursor[FILLED]
     before, begin, first = position, 0, cursor[FIRST]
     while position < end and n < size:
         border = larger(position, line_end(source.lines, line, end))  # broken boundaries must not cause an endless loop
         position, n = subsample_words(block.words, n, source, position, border, rng)
+        # If the block ended within the line, the last `window` words wait as centres until their right contexts have
+        # been read.
         is_complete = position == border
         last = n if is_complete else larger(first, n - source.window)
         draw_windows(block, source, begin, first, last, n, rng)
@@ -141,6 +145,7 @@ def fill_block(block: Block, source: BlockSource, rng: np.ndarray) -> int:
             begin = n
             line += 1
     spacing = 2 * source.window + 1
+    # Last, for all centres at once: the number of centres is known only now.
     draw_noise(block.noise, source.noise, spacing, source.windows_per_draw, cursor[FIRST], first, rng)
     cursor[POSITION], cursor[LINE], cursor[FILLED], cursor[LAST] = position, line, n, first
     cursor[HISTORY_START], cursor[SPACING] = larger(begin, first - source.window), spacing
@@ -166,12 +171,16 @@ def subsample_words(
     key, counter = rng[0], rng[1]
     begin, vocabulary, size = position, source.keep_thresholds.shape[0], words.shape[0]
     while position < border and n < size:
+        # Through uint32: a negative id of a damaged file becomes an unknown word, not an index out of bounds.
         word = np.int64(np.uint32(source.ids[position]))
         row = smaller(word, vocabulary - 1)  # without a branch, which would often be mispredicted
         uniform = uniform_uint32(random_bits(key, counter + np.uint64(position - begin)))
+        # Written always, and kept by advancing n: one store more is cheaper than a branch that depends on a random
+        # number.
         words[n] = word
         n += (word < vocabulary) & (uniform <= source.keep_thresholds[row])
         position += 1
+    # One number for each word read, kept or not, so that the draws of a word do not depend on those before it.
     rng[1] = counter + np.uint64(position - begin)
     return position, n
 
@@ -187,6 +196,7 @@ def draw_windows(
             reach = 1 + uniform_below(random_bits(key, counter + np.uint64(i - first)), source.window)
         block.start[i] = larger(begin, i - reach)
         block.stop[i] = smaller(end, i + reach + 1)
+    # Also without shrinking windows, so that both settings draw the same negative samples.
     rng[1] = counter + np.uint64(last - first)
 
 
@@ -194,6 +204,7 @@ def draw_windows(
 def set_documents(block: Block, source: BlockSource, first: int, last: int, line: int) -> None:
     """Set the document of centres first to last, where lines are documents."""
     if source.document_rows.shape[0] > 0:
+        # `line` counts from 1 here: it is the line whose end comes next. Broken boundaries are clipped to the last row.
         for i in range(first, last):
             block.documents[i] = source.document_rows[smaller(line, source.document_rows.shape[0]) - 1]
 
@@ -208,6 +219,7 @@ def draw_noise(
     Rows of negative samples are scattered in memory; reusing those still in the core's own cache is almost free.
     """
     key, counter, negatives, flat = rng[0], rng[1], samples.shape[1], samples.reshape(samples.size)
+    # Centres are taken in runs of `spacing`: the next run is as far away as windows that may share.
     run = spacing if windows_per_draw > 1 else larger(last - first, 1)
     for begin in range(first, last, run):
         start, stop = begin * negatives, smaller(begin + run, last) * negatives

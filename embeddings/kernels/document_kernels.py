@@ -106,6 +106,7 @@ def begin_document(
     state[BEGIN] = larger(source.lines[document], 0)
     state[STOP] = smaller(source.lines[document + 1], source.ids.shape[0])
     for at in range(state[BEGIN], state[STOP]):
+        # The key is a hash of the words in order, so that a document gets the same vector alone or among others.
         if np.uint32(source.ids[at]) < vocabulary:
             key, is_known = random_bits(key, np.uint64(source.ids[at])), True
     documents[0] = 0
@@ -127,6 +128,7 @@ def next_document_block(source: BlockSource, block: Block, inference: Inference,
     while state[EPOCH] < inference.epochs:
         done = state[READ]
         read = fill_block(block, source, rng)
+        # A block may read nothing and still have centres: the last words of the document waited for their contexts.
         if read > 0 or block.cursor[FIRST] < block.cursor[LAST]:
             state[READ] += read
             rate = inference.learning_rate * (1 - done / total)

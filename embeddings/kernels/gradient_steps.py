@@ -38,14 +38,19 @@ def learn_input(buffers: StepBuffers, p: int, n: int, width: int, rate: float) -
 @inline
 def learn_single(buffers: StepBuffers, p: int, n: int, width: int, rate: float) -> None:
     """`learn` for a single input and different targets of weight 1. Overwrites `factor` and `inputs`."""
+    # More targets than one pass updates: the gradient row changes between passes, and the inputs must not.
     if n > UPDATE_PASS:
         copy_inputs(buffers.input_copies, buffers.inputs, 1, width)
+    # Only the gradient row is redirected: a frozen word is still read, and still moves its targets.
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, 1)
     buffers.factor[0] = rate
     source, gradient = buffers.inputs[0], buffers.input_gradient_rows[0]
+    # Scores, steps and both updates of a tile in one pass, so that the steps never leave the registers. This needs
+    # different targets: a repeated row would be stored twice, and the second store would undo the first.
     for j in range(0, n, STEP_TILE):
         columns = smaller(STEP_TILE, n - j)
         learn_tile(buffers.scores, buffers.factor, source, gradient, buffers.targets, columns, j, p, width)
+    # Only one step in LOSS_INTERVAL pays for logarithms; `scores` still holds S here, not G.
     if count_step(buffers.tally):
         tally_loss(buffers.tally, logistic_loss(buffers.scores, 1, p, n, buffers.weights), 1)
 
@@ -60,6 +65,7 @@ def compute_steps(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate
 @inline_source
 def compute_logistic_steps(buffers: StepBuffers, m: int, p: int, n: int, rate: float, examples: int) -> None:
     """`compute_steps` from the scores."""
+    # Before the scores become steps: the loss needs S.
     if count_step(buffers.tally):
         tally_loss(buffers.tally, logistic_loss(buffers.scores, m, p, n, buffers.weights), examples)
     scores_to_steps(buffers.scores, m, p, n, buffers.weights, rate)
@@ -68,8 +74,11 @@ def compute_logistic_steps(buffers: StepBuffers, m: int, p: int, n: int, rate: f
 @inline
 def apply_steps(buffers: StepBuffers, m: int, n: int, width: int) -> None:
     """Update m inputs and n targets by the steps in `scores`. Overwrites `inputs` and `input_gradient_rows`."""
+    # One tile reads all inputs before it writes any of them; a second tile would read inputs that the first has already
+    # moved.
     if n > (UPDATE_TILE if m > 1 else SINGLE_TILE):
         copy_inputs(buffers.input_copies, buffers.inputs, m, width)
+    # Only gradient rows are redirected, so a frozen word still moves the targets.
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, m)
     update(buffers.scores, buffers.inputs, buffers.input_gradient_rows, m, buffers.targets, n, width)
 
@@ -77,6 +86,7 @@ def apply_steps(buffers: StepBuffers, m: int, n: int, width: int) -> None:
 @inline
 def apply_input_steps(buffers: StepBuffers, n: int, width: int) -> None:
     """Update a single input by the steps in `scores`, with the targets fixed. Overwrites `inputs[0]` and `factor`."""
+    # One target at a time through `sum_rows`: the roles are swapped, a target is the row that is added to the input.
     for j in range(n):
         buffers.factor[0], buffers.inputs[0] = buffers.scores[j], buffers.targets[j]
         sum_rows(buffers.factor, buffers.input_gradient_rows[0], buffers.inputs, 1, width)

@@ -35,6 +35,7 @@ def gather_lines(ids: np.ndarray, starts: np.ndarray, stops: np.ndarray, output:
     lines[0] = 0
     for i in range(starts.shape[0]):
         start = larger(starts[i], 0)
+        # Bounds come from a file: ids outside the array or beyond the output are left out, never read.
         for k in range(start, smaller(smaller(stops[i], ids.shape[0]), start + output.shape[0] - at)):
             output[at] = ids[k]
             at += 1

@@ -65,17 +65,21 @@ def write_learn_block(columns: int, emit: Emitter, *args: Any) -> None:
     scores, rate, source, gradient, targets, j, p, width = args
     builder, steps = emit.builder, []
     o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
+    # One accumulator for each target: all of them fit in registers, so x is loaded once for the whole tile.
     sums = [emit.variable() for _ in o]
     with emit.for_each_vector(width) as at:
         x = emit.load(source, at)
         for row, accumulator in zip(o, sums, strict=True):
             builder.store(emit.fma(x, emit.load(row, at), builder.load(accumulator)), accumulator)
+    # The sums of up to `lanes` targets become one vector, so that one rational function computes all their sigmoids.
     for first in range(0, columns, emit.lanes):
         part, column = sums[first : first + emit.lanes], builder.add(j, int64(first))
         total = emit.reduce_transpose([builder.load(accumulator) for accumulator in part])
         emit.store(total, scores, builder.mul(column, int64(emit.size)))
         step = write_logistic_step(emit, total, builder.sub(p, column), emit.broadcast(rate, int64(0)))
         steps += [emit.shuffle(step, step, [lane] * emit.lanes) for lane in range(len(part))]
+    # Passes of equal size: 9 targets are updated as 5 and 4, not as 8 and 1, whose last pass would load x for one
+    # target.
     size = -(-columns // -(-columns // UPDATE_PASS))
     for first in range(0, columns, size):
         write_update_pass(emit, o[first : first + size], steps[first : first + size], source, gradient, width)
@@ -87,8 +91,10 @@ def write_update_pass(
     """Both gradients of some of the targets."""
     builder = emit.builder
     with emit.for_each_vector(width) as at:
+        # All targets are loaded before any is stored: the input gets the gradient of the targets before the step.
         x, before, parts = emit.load(source, at), [emit.load(row, at) for row in o], [emit.zero] * PARTIAL_SUMS
         for c, (row, factor) in enumerate(zip(before, steps, strict=True)):
+            # Several partial sums, since one chain of dependent additions would wait for each result.
             parts[c % PARTIAL_SUMS] = emit.fma(factor, row, parts[c % PARTIAL_SUMS])
         for address, row, factor in zip(o, before, steps, strict=True):
             emit.store(emit.fma(factor, x, row), address, at)
@@ -101,6 +107,7 @@ def write_logistic_step(emit: Emitter, scores: Any, positives: Any, rate: Any) -
     lanes = ir.Constant(ir.VectorType(INT64, emit.lanes), list(range(emit.lanes)))
     first = builder.insert_element(lanes, positives, ir.Constant(ir.IntType(32), 0))
     is_positive = builder.icmp_signed("<", lanes, emit.shuffle(first, first, [0] * emit.lanes))
+    # Y - 1/2 rather than Y, since the centred sigmoid saves an addition.
     label = builder.select(is_positive, half, emit.constant(-0.5))
     return builder.fmul(rate, builder.fsub(label, write_centred_sigmoid(emit, scores)))
 
@@ -108,14 +115,18 @@ def write_logistic_step(emit: Emitter, scores: Any, positives: Any, rate: Any) -
 def write_centred_sigmoid(emit: Emitter, x: Any) -> Any:
     """The vector sigmoid(x) - 1/2."""
     builder, one = emit.builder, emit.constant(1.0)
+    # float64 is for gradient checks, which need the exact function.
     if emit.size == 8:
         name = f"llvm.exp.v{emit.lanes}f64"
         exp = cgutils.get_or_insert_function(builder.module, ir.FunctionType(emit.vector, [emit.vector]), name)
         sigmoid = builder.fdiv(one, builder.fadd(one, builder.call(exp, [builder.fneg(x)])))
         return builder.fsub(sigmoid, emit.constant(0.5))
+    # Beyond 8 the rational function leaves [0, 1]. Its sigmoid there is 3.4e-4 from 1, too little to be worth an
+    # exponential.
     for sign, bound in (("<", emit.constant(LARGEST_SCORE)), (">", emit.constant(-LARGEST_SCORE))):
         x = builder.select(builder.fcmp_ordered(sign, bound, x), bound, x)
     square = builder.fmul(x, x)
+    # Horner's rule from the highest coefficient down, in x squared: the function is odd.
     top, bottom = (
         reduce(lambda sum_, c: emit.fma(sum_, square, emit.constant(c)), reversed(part[:-1]), emit.constant(part[-1]))
         for part in (TOP, BOTTOM)
@@ -149,6 +160,8 @@ def scores_to_steps(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndar
     """Replace S by G = rate W (Y - sigmoid(S)), where the first p of n targets are positive."""
     stride = row_stride(n)
     scores_to_tile_steps(scores, rate, m, p, stride)
+    # Weights other than 1 are rare (a negative sample that is the word itself), so they are a second pass over few
+    # columns and not a multiplication of every step.
     for j in range(n):
         if weights[j] != 1:
             for i in range(m):
@@ -164,5 +177,6 @@ def logistic_loss(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarra
             s = np.float64(scores[i * stride + j])
             if j < p:
                 s = -s
+            # log(1 + exp(s)) as max(s, 0) + log1p(exp(-|s|)), which cannot overflow.
             total += weights[j] * ((0.0 if s < 0.0 else s) + np.log1p(np.exp(-abs(s))))
     return total

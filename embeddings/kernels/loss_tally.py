@@ -15,6 +15,7 @@ def count_step(tally: np.ndarray) -> bool:
     tally[STEPS] += 1
     tally[UNTIL_SAMPLE] -= 1
     if tally[UNTIL_SAMPLE] < 0:
+        # A countdown that carries on between blocks, so that short blocks are sampled as often as long ones.
         tally[UNTIL_SAMPLE] += LOSS_INTERVAL
         return True
     return False

@@ -64,11 +64,14 @@ def merge_rows(
                 changed[n] = r
                 n += 1
         total += n
+        # Most rows of a large vocabulary did not change since the last merge: they are not written, so their lines stay
+        # shared.
         if n == 0:
             continue
         if rounds:
             copy_numbers(merged[row], changes[count])
             round_replicas(merged[row], replicas[:, row], changed[:n], rounded)
+        # One replica alone: its row is the result by every rule but the mean, which counts the unchanged replicas.
         if n == 1 and rule != MEAN:
             copy_numbers(replicas[changed[0], row], merged[row])
         else:
@@ -305,6 +308,8 @@ def combine(changes: np.ndarray, n: int, count: int, rule: int) -> np.float32:
     if rule == MEAN_CHANGED:
         return np.float32(1) / np.float32(n)
     if rule == COHERENCE:
+        # Below 1 the changes agree: their sum is longer than that of orthogonal ones, and adding them in full would
+        # overshoot.
         square = product(changes[0], changes[0])
         damping = np.float32(n) ** DAMPING_EXPONENT
         return damping * (squares / square) ** COHERENCE_EXPONENT if square > squares else damping

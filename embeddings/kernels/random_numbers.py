@@ -29,6 +29,7 @@ def random_bits(key: np.uint64, counter: np.uint64) -> np.uint64:
 @inline
 def uniform_below(bits: np.uint64, n: int) -> Any:
     """A uniform integer in [0, n), n up to 2^32, from the upper half of 64 random bits."""
+    # The upper half times n, shifted: no division, and a bias below n / 2^32.
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
@@ -70,6 +71,7 @@ def fill_alias_table(heights: np.ndarray, table: np.ndarray, small: np.ndarray, 
         else:
             large[n_large] = i
             n_large += 1
+    # Vose's method. What rounding leaves over keeps its full column, which was set above.
     while n_small > 0 and n_large > 0:
         n_small -= 1
         i, j = small[n_small], large[n_large - 1]
@@ -84,6 +86,7 @@ def fill_alias_table(heights: np.ndarray, table: np.ndarray, small: np.ndarray, 
 @inline
 def draw_word(table: np.ndarray, bits: np.uint64) -> Any:
     """A word from 64 random bits, chosen without a branch, which would wait for the table and often be mispredicted."""
+    # Column from the upper half of the bits, threshold from the lower: one random number serves both.
     i = uniform_below(bits, table.shape[0])
     threshold, alias = np.int64(table[i] & LOW_MASK), np.int64(table[i] >> np.uint64(32))
     is_alias = (threshold - uniform_uint32(bits)) >> 63  # -1 or 0; a comparison would be compiled as a branch

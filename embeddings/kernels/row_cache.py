@@ -59,6 +59,7 @@ def row_address(table: np.ndarray, cache: RowCache, row: Int) -> Int:
     """The address of a row that is about to be used: the thread's copy if it is cached, else the row of the table."""
     if row >= cache.uses.shape[0]:
         return address(table, row)
+    # Also at the first use, when the copy still holds nothing.
     if cache.uses[row] % SYNC_INTERVAL == 0:
         sync_row(cache, row)
     cache.uses[row] += 1
@@ -73,11 +74,15 @@ def sync_row(cache: RowCache, row: int) -> None:
     """
     width, shared = cache.rows.shape[1], cache.table_location[0] + row * cache.table_location[1]
     own, before = address(cache.rows, 2 * row), address(cache.rows, 2 * row + 1)
+    # own -= before leaves the change of this thread alone; the table gets the change, not the value, so that what other
+    # threads have written meanwhile is not overwritten.
     if cache.uses[row] > 0:
         cache.factor[0], cache.operand[0] = -1, before
         sum_rows(cache.factor, own, cache.operand, 1, width)
         cache.factor[0], cache.operand[0] = 1, own
         sum_rows(cache.factor, shared, cache.operand, 1, width)
+    # The shared row is read once into `own`; reading it a second time for `before` could see a different value, and the
+    # difference would be added as if it had been learned here.
     copy_row(cache.factor, own, shared, width)
     copy_row(cache.factor, before, own, width)
 
@@ -85,6 +90,7 @@ def sync_row(cache: RowCache, row: int) -> None:
 @entry_point
 def flush(cache: RowCache) -> None:
     """Add all changes to the table, at the end of a block."""
+    # Only rows that were used: others would be read from memory for nothing.
     for row in range(cache.uses.shape[0]):
         if cache.uses[row] > 0:
             sync_row(cache, row)

@@ -104,11 +104,13 @@ def write_score_block(rows: int, columns: int, emit: Emitter, *args: Any) -> Non
     o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
     sums = [[emit.variable() for _ in o] for _ in x]
     with emit.for_each_vector(width) as at:
+        # Targets are loaded once for all inputs of the tile.
         right = [emit.load(row, at) for row in o]
         for row, accumulators in zip(x, sums, strict=True):
             left = emit.load(row, at)
             for other, accumulator in zip(right, accumulators, strict=True):
                 builder.store(emit.fma(left, other, builder.load(accumulator)), accumulator)
+    # Scores are written SCORE_TILE at a time; padding keeps each run of them aligned with its row of the score matrix.
     padding = [emit.zero] * (SCORE_TILE - columns)
     flat = [value for accumulators in sums for value in [builder.load(one) for one in accumulators] + padding]
     run = min(SCORE_TILE, emit.lanes)
@@ -143,6 +145,8 @@ def write_in_blocks(write: Callable[..., None], sizes: Sequence[int], emit: Emit
     builder, done = emit.builder, int64(0)
     size = builder.mul(width, int64(emit.size))
     for vectors in sizes:
+        # The whole multiples of this block size; what is left goes to the next smaller one, and nothing is left after
+        # blocks of 1.
         start, done = done, builder.and_(size, int64(-vectors * VECTOR_BYTES))
         with emit.for_range(builder.sub(done, start), vectors * VECTOR_BYTES) as offset:
             first = builder.add(start, offset)
@@ -154,6 +158,7 @@ def write_update_vectors(columns: int, emit: Emitter, places: Sequence[Any], *ar
     steps, inputs, gradients, targets, m, j, stride = args
     builder, pairs = emit.builder, [(c, n) for c in range(columns) for n in range(len(places))]
     o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
+    # O from before the step stays in registers through the loop over all inputs.
     before = {(c, n): emit.load(o[c], places[n]) for c, n in pairs}
     sums = {pair: emit.variable() for pair in pairs}
     with emit.for_range(m) as i:
@@ -161,9 +166,11 @@ def write_update_vectors(columns: int, emit: Emitter, places: Sequence[Any], *ar
         x, row_steps = [emit.load(source, at) for at in places], [emit.zero for _ in places]
         g = [emit.broadcast(steps, score_offset(emit, i, stride, builder.add(j, int64(c)))) for c in range(columns)]
         for c, n in pairs:
+            # g is broadcast once for two products: G O for the input, G' X for the target.
             row_steps[n] = emit.fma(g[c], before[c, n], row_steps[n])
             builder.store(emit.fma(g[c], x[n], builder.load(sums[c, n])), sums[c, n])
         for at, step in zip(places, row_steps, strict=True):
+            # The gradient row may be the input row itself, which has just been read for the last time.
             emit.store(builder.fadd(emit.load(gradient, at), step), gradient, at)
     for c, n in pairs:
         emit.store(builder.fadd(emit.load(o[c], places[n]), builder.load(sums[c, n])), o[c], places[n])
@@ -189,6 +196,7 @@ def write_single_update_block(columns: int, emit: Emitter, *args: Any) -> None:
         x, before, parts = emit.load(source, at), [emit.load(row, at) for row in o], [emit.zero] * PARTIAL_SUMS
         for c, (row, factor) in enumerate(zip(before, g, strict=True)):
             parts[c % PARTIAL_SUMS] = emit.fma(factor, row, parts[c % PARTIAL_SUMS])
+        # The input's gradient is complete before the targets are stored.
         step = reduce(builder.fadd, parts)
         for row, factor in zip(o, g, strict=True):
             emit.store(emit.fma(factor, x, emit.load(row, at)), row, at)
@@ -222,6 +230,7 @@ def scatter_add(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, widt
 
 def write_scatter_vectors(emit: Emitter, places: Sequence[Any], scale: Any, source: Any, rows: Any, m: Any) -> None:
     """`scatter_add` for the vectors at some places."""
+    # The product f y is computed once, outside the loop over rows.
     steps = [emit.builder.fmul(scale, emit.load(source, at)) for at in places]
     with emit.for_range(m) as i:
         row = load_int64(emit, rows, i)
@@ -260,6 +269,7 @@ def write_add_table_rows(
     """Add rows without padding: columns in blocks of 4 vectors, then of one, then of half a vector, and so on."""
     builder = emit.builder
     column, end = int64(0), builder.mul(width, int64(emit.size))
+    # Rows of saved tables have no padding, so a remainder is read with ever narrower vectors, down to one number.
     halves = [(emit.lanes >> n, 1) for n in range(emit.lanes.bit_length())]
     for lanes, vectors in [(emit.lanes, 4), *halves]:
         kind, step = emit.vector_of(lanes), lanes * emit.size
@@ -315,6 +325,8 @@ def switch_on_count(write: Callable[..., None], limit: int, emit: Emitter, count
     builder = emit.builder
     after = builder.append_basic_block("after")
     switch = builder.switch(count, after)
+    # A loop over a count known only at run time would keep its accumulators in memory; code for each count keeps them
+    # in registers.
     for number in range(1, limit + 1):
         block = builder.append_basic_block(f"case{number}")
         switch.add_case(int64(number), block)
@@ -373,6 +385,7 @@ def prefetch_codegen(write: int, locality: int) -> Any:
 @intrinsic
 def prefetch(typingctx: Any, row: Any, size: Any) -> Any:
     """Prefetch the first `size` bytes of a row."""
+    # For writing: the row is updated, and a second request for ownership of the line would cost as much as the first.
     return types.void(types.int64, types.int64), prefetch_codegen(1, 3)
 
 
@@ -389,6 +402,7 @@ _score_pair, _score_one = emitted(write_scores, 2), emitted(write_scores, 1)
 def score(scores: np.ndarray, inputs: np.ndarray, m: int, targets: np.ndarray, n: int, width: int) -> None:
     """S = X O' for m inputs and n targets."""
     stride = row_stride(n)
+    # Two inputs at a time: each target that is loaded is used twice, and the accumulators still fit in registers.
     for j in range(0, n, SCORE_TILE):
         columns = smaller(SCORE_TILE, n - j)
         for i in range(0, m - 1, 2):
@@ -407,6 +421,7 @@ def update(
             _update_single(steps, inputs, gradients, targets, smaller(SINGLE_TILE, n - j), j, width)
         return
     stride, passes = row_stride(n), (n + UPDATE_TILE - 1) // UPDATE_TILE
+    # Tiles of equal size rather than full ones and a small rest.
     tile = (n + passes - 1) // passes
     for j in range(0, n, tile):
         _update(steps, inputs, gradients, targets, smaller(tile, n - j), m, j, stride, width)

@@ -35,6 +35,7 @@ def add_dense_rows(matrix: DenseRows, rows: np.ndarray, start: int, stop: int, t
 @inline
 def add_quantised_rows(matrix: QuantisedRows, rows: np.ndarray, start: int, stop: int, total: np.ndarray) -> None:
     """Add rows of a quantised matrix, part by part for a few rows at a time: the centroids of a part stay in cache."""
+    # Part by part within a tile: the 256 centroids of one part stay in the first cache, those of all parts do not.
     for first in range(start, stop, TILE):
         last, component = smaller(first + TILE, stop), 0
         for part in range(matrix.table.shape[1]):
@@ -142,6 +143,7 @@ def for_each_tile(write: Callable[..., None], emit: Emitter, width: Any, *args: 
     builder = emit.builder
     tile = int64(ROW_TILE * VECTOR_BYTES)
     size = builder.mul(width, int64(emit.size))
+    # Whole tiles in a loop, the rest by a switch on its length, so that both keep their sums in registers.
     whole = builder.sdiv(size, tile)
     with emit.for_range(whole) as block:
         write(ROW_TILE, emit, builder.mul(block, tile), *args)

@@ -82,9 +82,11 @@ def fill_sentences(block: SentenceBlock, source: SentenceSource, rng: np.ndarray
     cursor, size = block.cursor, block.words.shape[0]
     position, end, line = cursor[POSITION], cursor[END], cursor[LINE]
     before, n, count = position, 0, 0
+    # Only whole sentences: stop when the longest one might not fit.
     while position < end and n + source.max_length <= size:
         border = larger(position, line_end(source.lines, line, end))
         stop = smaller(border, position + source.max_length)
+        # A line longer than `max_length` goes on in the next sentence.
         if stop == border:
             line += 1
         if stop > position:

@@ -27,6 +27,7 @@ def polynomial_exp(x: np.float32) -> np.float32:
     n = np.floor(x * LOG2_E + HALF)
     r = x - n * LN2_HIGH - n * LN2_LOW
     power = ONE + r + r * r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * (C6 + r * C7)))))
+    # 2^n by writing n into the exponent bits of a float32.
     exponent = np.int32((np.int32(n) + np.int32(127)) << np.int32(23))
     return power * exponent.view(np.float32)  # type: ignore[no-any-return]
 
@@ -41,12 +42,15 @@ def softmax_steps(scores: np.ndarray, m: int, n: int, first: int, last: int, tar
     stride, loss = row_stride(n), 0.0
     for i in range(m):
         row, own = scores[i * stride + first : i * stride + last], scores[i * stride + target]
+        # The largest score is subtracted first, so that no exponential overflows.
         peak = scores.dtype.type(largest(row))
         total = exponentiate(row, peak)
         loss += np.log(np.float64(total)) + peak - own
+        # The sum is divided once into the rate, not into each probability.
         factor = scores.dtype.type(-rate / total)
         for j in range(row.shape[0]):
             row[j] *= factor
+        # The word itself was not normalised: its step is the rate alone, so its score is cleared first.
         if not first <= target < last:
             scores[i * stride + target] = 0
         scores[i * stride + target] += rate

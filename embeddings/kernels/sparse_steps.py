@@ -65,6 +65,7 @@ def step_adam_row(rows: AdamRows, i: int, gradient: np.ndarray, rates: StepRates
     means, squares = rows.moments[i, :width], rows.moments[i, width:]
     real = x.dtype.type
     keep_mean, keep_square, one = real(MEAN_DECAY), real(SQUARE_DECAY), real(1)
+    # Cast once before the loop: a float64 among float32 numbers would widen every operation.
     scale = real(rates.rate * rates.mean_correction)
     correction, epsilon = real(rates.root_correction), real(ADAM_EPSILON)
     for d in range(width):
@@ -72,6 +73,7 @@ def step_adam_row(rows: AdamRows, i: int, gradient: np.ndarray, rates: StepRates
         mean = keep_mean * means[d] + (one - keep_mean) * g
         square = keep_square * squares[d] + (one - keep_square) * g * g
         means[d], squares[d] = mean, square
+        # The correction of the root is folded in, so that each number takes one division.
         x[d] -= scale * mean / (np.sqrt(square) * correction + epsilon)
 
 

@@ -36,6 +36,8 @@ def mask_frozen(frozen: np.ndarray, sink: np.ndarray, rows: np.ndarray, m: int) 
 def redirect_frozen(frozen: np.ndarray, sink: np.ndarray, rows: np.ndarray, m: int) -> None:
     """Replace the addresses of frozen rows by the address of the sink row."""
     for j in range(m):
+        # From the address back to the row number; addresses outside the table, as those of hidden rows, give a row out
+        # of range.
         row = (rows[j] - sink[TABLE_ADDRESS]) // sink[ROW_BYTES]
         if 0 <= row < frozen.shape[0] and frozen[row]:
             rows[j] = sink[SINK_ADDRESS]
@@ -90,6 +92,7 @@ def new_step_buffers(
 
     The buffers of two threads share no cache line.
     """
+    # Scores are written in whole tiles, so each row of the matrix has room for them.
     stride = -(-targets // SCORE_TILE) * SCORE_TILE
     return StepBuffers(
         inputs=separate_zeros(inputs, np.int64),
@@ -121,6 +124,7 @@ def with_row_caches(buffers: StepBuffers, inputs: np.ndarray | None, outputs: np
 
 def with_frozen_rows(buffers: StepBuffers, table: np.ndarray, frozen: np.ndarray) -> StepBuffers:
     """The buffers for steps that leave the `frozen` (rows,) rows of a table unchanged; they cache no rows."""
+    # A cached copy would have another address than the table's row and escape the redirection.
     cache = new_row_cache(0, buffers.hidden_rows.shape[1], buffers.hidden_rows.dtype.type)
     return buffers._replace(frozen=frozen, frozen_sink=sink_of(table), input_cache=cache, output_cache=cache)
 

@@ -23,6 +23,7 @@ NEGATIVE, SIGN = np.uint64(0x80), np.uint64(0xFFFFFF00)
 def fnv1a(code: np.uint64, byte: np.uint8) -> np.uint64:
     """The hash after one more byte, sign-extended to 32 bits."""
     wide = np.uint64(byte)
+    # fastText hashes `int8_t`: bytes above 127 are negative and fill the upper bits. Its saved models depend on it.
     if wide >= NEGATIVE:
         wide |= SIGN
     return ((code ^ wide) * FNV_PRIME) & MASK
@@ -55,6 +56,7 @@ def ngram_offsets(text: np.ndarray, starts: np.ndarray, min_n: int, max_n: int, 
         letters = 0
         for j in range(starts[i], starts[i + 1]):
             letters += not is_continuation_byte(text[j])
+        # The boundary characters < and > alone are no n-grams.
         total = -2 if letters > 0 and min_n <= 1 <= max_n else 0
         for n in range(larger(min_n, 1), smaller(max_n, letters) + 1):
             total += letters - n + 1
@@ -141,6 +143,7 @@ def compose_block(cache: SubwordCache, block: Block, tables: SubwordTables, buff
     count, width = 0, tables.words.shape[1]
     for i in range(block.cursor[FILLED]):
         word = block.words[i]
+        # Each distinct word is composed once for the block, and its steps act on that one row.
         if cache.row[word] < 0:
             cache.row[word] = count
             cache.words[count] = word
@@ -151,8 +154,10 @@ def compose_block(cache: SubwordCache, block: Block, tables: SubwordTables, buff
             prefetch_subwords(cache.words[k + 1], tables)
         m = gather_subwords(cache, cache.words[k], tables)
         cache.rows[k] = 0
+        # A word is the mean of its parts (its own row and its n-grams), as in fastText.
         buffers.factor[0] = 1 / m
         sum_rows(buffers.factor, address(cache.rows, k), cache.parts, m, width)
+        # To find out at the end of the block by how much the row has changed.
         copy_row(cache.rows, address(cache.before, k), address(cache.rows, k), width)
     return count
 
@@ -174,12 +179,15 @@ def backprop_to_subwords(cache: SubwordCache, count: int, tables: SubwordTables,
     for k in range(count):
         if k + 1 < count:
             prefetch_subwords(cache.words[k + 1], tables)
+        # Emptied word by word: clearing the whole vocabulary would cost more than the block.
         cache.row[cache.words[k]] = -1
         cache.parts[0] = address(cache.before, k)
         buffers.factor[0] = -1
         sum_rows(buffers.factor, address(cache.rows, k), cache.parts, 1, width)
         m = gather_subwords(cache, cache.words[k], tables)
         buffers.factor[0] = 1
+        # Every part gets the whole change. The gradient of a mean would be divided by m; fastText does not divide, and
+        # its learning rate is made for that.
         scatter_add(buffers.factor, address(cache.rows, k), cache.parts, m, width)
 
 

@@ -33,6 +33,7 @@ def maximize_texts(
         for token in range(starts[text], starts[text + 1]):
             row = ids[token]
             for column in range(output.shape[1]):
+                # The minimum is the largest of the negated numbers, so one loop serves both.
                 value = sign * table[row, column]
                 if value > output[text, column]:
                     output[text, column] = value

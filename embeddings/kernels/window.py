@@ -51,6 +51,7 @@ def gather_rows(
     start = block.start[i]
     m: int = block.stop[i] - start - 1
     for j in range(m):
+        # c + (c >= i) skips the centre without a branch.
         c = start + j
         rows[j] = gradient_rows[j] = row_address(table, cache, np.int64(block.inputs[c + (c >= i)]))
     prefetch_context(block, table, cache, i)
@@ -86,6 +87,7 @@ def cut_right_contexts(block: Block) -> None:
 @inline
 def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int) -> None:
     """Prefetch a context of a centre after i."""
+    # Frequent rows are in the thread's own cache already; the table's row would only evict others.
     if i + PREFETCH_DISTANCE < block.cursor[LAST] and block.inputs[i + PREFETCH_DISTANCE] >= cache.uses.shape[0]:
         prefetch(address(table, block.inputs[i + PREFETCH_DISTANCE]), table.shape[1] * table.itemsize)
 
@@ -94,8 +96,11 @@ def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int) -
 def prefetch_targets(block: Block, table: np.ndarray, negatives: int, i: int, slots: int = 1, slot: int = 0) -> None:
     """Prefetch the rows of a centre after i and of its first negative samples, unless the window uses them already."""
     size = table.shape[1] * table.itemsize
+    # Further ahead for short rows, whose step takes less time than a load from memory.
     later = i + larger(1, smaller(MAX_TARGET_DISTANCE, TARGET_BYTES // (size * slots * (1 + negatives))))
     if later < block.cursor[LAST]:
+        # The window `spacing` before may have drawn the same samples; then they are in the cache, unless it was before
+        # this block.
         earlier = later - block.cursor[SPACING]
         prefetch(address(table, block.words[later] * slots + slot), size)
         if earlier > i or earlier < block.cursor[FIRST] or block.noise[earlier, 0] != block.noise[later, 0]:
@@ -111,6 +116,7 @@ NO_ROW = 0  # the address of an empty slot, which is zero
 def combine_contexts(buffers: StepBuffers, m: int, width: int, factor: float) -> None:
     """Set the input to h = factor * (x_1 + ... + x_m) of m context rows, and its gradient to zero."""
     hidden, gradient = address(buffers.hidden_rows, HIDDEN), address(buffers.hidden_rows, GRADIENT)
+    # Both rows: `sum_rows` adds to the hidden row, and the step adds to the gradient.
     buffers.hidden_rows[:] = 0
     buffers.factor[0] = factor
     sum_rows(buffers.factor, hidden, buffers.contexts, m, width)
@@ -120,7 +126,9 @@ def combine_contexts(buffers: StepBuffers, m: int, width: int, factor: float) ->
 @inline
 def backprop_to_contexts(buffers: StepBuffers, m: int, width: int, factor: float) -> None:
     """Add the hidden row's gradient g to each of m context rows: x_i += factor * g."""
+    # For a mean the factor is 1 in word2vec and fastText, although the derivative is 1 / m; the caller decides.
     buffers.factor[0] = factor
+    # Here and not when contexts are gathered: the forward pass needs the frozen rows.
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.contexts, m)
     scatter_add(buffers.factor, address(buffers.hidden_rows, GRADIENT), buffers.contexts, m, width)
 

@@ -49,6 +49,7 @@ def _score(
     stride: Any, slots: Any, width: Any,
 ) -> None:  # fmt: skip
     """Scores of windows i and k with their centres and with `noise` negative samples from j on."""
+    # The centre takes one column of the tile, so a tile holds one negative sample fewer than its width.
     numbers = i, k, j, centres, stride, slots, width
     switch_on_count(write_score_block, SCORE_TILE - 1, emit, noise, scores, inputs, targets, *numbers)
 
@@ -65,6 +66,7 @@ def write_score_block(columns: int, emit: Emitter, *args: Any) -> None:
         rows = [load_int64(emit, inputs, builder.add(builder.mul(w, slots), slot)) for w in windows]
         with emit.for_each_vector(width) as at:
             along = builder.add(start, at)
+            # Loaded once for both windows: this is what sharing negative samples saves.
             right = [emit.load(row, along) for row in noise]
             for row, centre, accumulators in zip(rows, own, sums, strict=True):
                 left = emit.load(row, at)
@@ -102,6 +104,8 @@ def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
             own = load_int64(emit, targets, builder.add(centres, i))
             x, centre = emit.load(load_int64(emit, inputs, row), at), emit.load(own, along)
             g = emit.broadcast(steps, score_offset(emit, i, stride, int64(0)))
+            # The centre belongs to this window only and is updated at once; negative samples are shared, so their
+            # changes are summed over all windows and stored at the end.
             step = builder.fmul(g, centre)
             emit.store(emit.fma(g, x, centre), own, along)
             for c, (other, accumulator) in enumerate(zip(before, sums, strict=True)):
@@ -109,6 +113,8 @@ def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
                 step = emit.fma(g, other, step)
                 builder.store(emit.fma(g, x, builder.load(accumulator)), accumulator)
             emit.store(builder.fadd(x, step), load_int64(emit, gradients, row), at)
+        # Each negative sample is read again before it is written: the same row may be the centre of a window or occur
+        # twice.
         for target, accumulator in zip(noise, sums, strict=True):
             emit.store(builder.fadd(emit.load(target, along), builder.load(accumulator)), target, along)
 
@@ -141,6 +147,7 @@ def update_windows(
     for j in range(0, noise, UPDATE_TILE - 1):
         columns = smaller(UPDATE_TILE - 1, noise - j)
         _update(steps, inputs, gradients, targets, columns, m, j, noise, stride, slots, width)
+        # A further tile reads column 0 again, so the step of the centre must be gone.
         for i in range(m):
             steps[i * stride] = 0  # centres are updated once
 
@@ -167,6 +174,7 @@ def select_batch(block: Block, buffers: StepBuffers, i: int, spacing: int, batch
     `allow_empty`.
     """
     first, last, m = block.cursor[FIRST], block.cursor[LAST], 0
+    # Centres i, i + spacing, ... form a batch when the first of them comes up, so every centre is in exactly one batch.
     if (i - first) // spacing % batch == 0:
         for c in range(i, smaller(i + spacing * batch, last), spacing):
             if allow_empty or block.stop[c] - block.start[c] > 1:
@@ -181,6 +189,7 @@ def learn_batch(block: Block, output: np.ndarray, buffers: StepBuffers, m: int, 
     noise, width = block.noise.shape[1], output.shape[1] // slots
     compute_batch_steps(block, output, buffers, m, slots, rate)
     zero, sink = address(buffers.hidden_rows, ZERO_ROW), address(buffers.hidden_rows, SINK_ROW)
+    # An empty slot reads a row of zeros; its gradient must not change that row, so it goes to a row that is never read.
     for row in range(m * slots):
         buffers.input_gradient_rows[row] = sink if buffers.inputs[row] == zero else buffers.inputs[row]
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, m * slots)
@@ -199,13 +208,16 @@ def compute_batch_steps(
         centre = np.int64(block.words[buffers.centres[k]])
         buffers.targets[noise + k] = row_address(output, buffers.output_cache, centre)
     for k in range(m):
+        # Between the scores, not before them: the processor keeps only about a dozen outstanding loads.
         prefetch_next_batch(block, output, buffers, m, k)
         if k % 2 == 0:
             score_windows(buffers.scores, buffers.inputs, buffers.targets, noise, k, m, slots, width)
+    # Masked before the loss and the sigmoid, whose values are then 0.
     set_centre_scores(block, buffers, m, noise, MASKED_SCORE)
     if count_step(buffers.tally):
         tally_loss(buffers.tally, logistic_loss(buffers.scores, m, 1, 1 + noise, buffers.weights), m)
     scores_to_steps(buffers.scores, m, 1, 1 + noise, buffers.weights, rate)
+    # The clipped sigmoid of the masked score is not exactly 0, so the step is cleared as well.
     set_centre_scores(block, buffers, m, noise, 0)
 
 
@@ -238,6 +250,7 @@ def prefetch_next_batch(block: Block, output: np.ndarray, buffers: StepBuffers, 
     The prefetches are spread over the scoring of the m windows, so that they do not wait for each other.
     """
     size, first, own = output.shape[1] * output.itemsize, buffers.centres[0] + 1, buffers.centres[k] + 1
+    # Into the second-level cache: the rows of a whole batch would evict the current one from the first.
     if own < block.cursor[LAST]:
         prefetch_l2(address(output, block.words[own]), size)
     if first < block.cursor[LAST]:
