@@ -49,6 +49,7 @@ def learn_block(block: Block, operands: CBOWOperands, buffers: StepBuffers, rate
         if m > 0:
             combine_contexts(buffers, m, width, 1 / m if operands.mean else 1)
             predict(operands.objective, block, buffers, i, 1, rate)
+            # word2vec adds the gradient of the mean to each context undivided; learning rates in use are made for that.
             backprop_to_contexts(buffers, m, width, 1 / m if operands.mean and operands.exact else 1)
 
 

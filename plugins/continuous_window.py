@@ -39,6 +39,7 @@ def learn_block(block: Block, operands: ContinuousWindowOperands, buffers: StepB
     """
     window, slots, empty = operands.window, 2 * operands.window, address(buffers.hidden_rows, ZERO_ROW)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        # Windows `slots + 1` apart do not overlap, so no context of a batch is in two of its windows.
         m = select_batch(block, buffers, i, slots + 1, operands.batch, False)
         for k in range(m):
             gather_slots(block, operands.words, buffers, buffers.inputs, buffers.centres[k], window, k * slots, empty)

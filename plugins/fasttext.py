@@ -70,9 +70,11 @@ def learn_skipgram(block: Block, operands: FastTextOperands, buffers: StepBuffer
     z_i += the change of x       by the steps of skip-gram on x
     """
     count = compose_block(operands.cache, block, operands.subwords, buffers)
+    # From here on the composed rows are an ordinary table, so the step is that of skip-gram.
     composed = skipgram.SkipGramOperands(operands.cache.rows, operands.objective)
     steps = composed_buffers(operands.cache, count, buffers)
     skipgram_step(composed_block(block, operands.cache), composed, steps, rate)
+    # Once per block, not per step: a word that occurs often in a block moves its n-grams once.
     backprop_to_subwords(operands.cache, count, operands.subwords, buffers)
 
 
@@ -133,10 +135,12 @@ def weighted_cbow_step(block: Block, operands: FastTextOperands, buffers: StepBu
                     address(operands.positions, slot_index(c, i, window)),
                     address(rows, block.inputs[c]),
                 )
+                # The position changes before the context does, and the context needs it as it was.
                 copy_row(buffers.hidden_rows, weights, position, width)
                 buffers.factor[0] = 1 / m
                 hadamard_add(buffers.factor, position, gradient, context, width)
                 buffers.factor[0], buffers.inputs[0] = 1, context
+                # In `inputs`, so that a frozen context is still read for the step of its position.
                 mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.inputs, 1)
                 hadamard_add(buffers.factor, buffers.inputs[0], gradient, weights, width)
 

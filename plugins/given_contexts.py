@@ -99,6 +99,7 @@ def fill_pairs(block: Block, source: PairSource, random: np.ndarray) -> int:
         pair = source.order[begin + i - 1]
         block.words[i], block.inputs[i - 1] = source.contexts[pair], source.words[pair]
         block.start[i], block.stop[i] = i - 1, i + 1
+    # With spacing 1, consecutive pairs share negative samples: in random order they rarely have a word in common.
     draw_noise(block.noise, source.noise, 1, source.windows_per_draw, 1, size + 1, random)
     block.cursor[POSITION], block.cursor[FIRST], block.cursor[LAST] = begin + size, 1, size + 1 if size > 0 else 0
     return size  # type: ignore[no-any-return]

@@ -74,6 +74,7 @@ def learn_each_word(operands: SingleWords, block: Block, buffers: StepBuffers, r
         m = gather_document(block, operands, buffers, i)
         if frozen:
             predict(operands.objective, targets, buffers, i, 1, rate, frozen=True)
+        # The constant lets the compiler drop the loop over inputs; most documents have a single row.
         elif m == 1:
             predict(operands.objective, targets, buffers, i, 1, rate)
         else:
@@ -106,6 +107,7 @@ def learn_groups(operands: WordGroups, block: Block, buffers: StepBuffers, rate:
     i = block.cursor[FIRST]
     p = group_size(block, i, last)
     while p > 0:
+        # Found one group ahead, so that its rows arrive while this group learns.
         next_p = group_size(block, i + p, last)
         prefetch_group(block, output, operands.noise, i + p, next_p)
         n = gather_group_targets(block, operands, buffers, i, p)
@@ -124,6 +126,7 @@ def learn_groups(operands: WordGroups, block: Block, buffers: StepBuffers, rate:
 def group_size(block: Block, i: int, last: int) -> int:
     """How many words from centre i on form a group: up to `GROUP_SIZE` words of one document."""
     p = 0
+    # A group must not cross documents: it has one input row.
     while p < GROUP_SIZE and i + p < last and block.documents[i + p] == block.documents[i]:
         p += 1
     return p
@@ -144,6 +147,8 @@ def gather_group_targets(block: Block, operands: WordGroups, buffers: StepBuffer
         for q in range(noise):
             word, others = block.noise[i + j, q], 0
             for r in range(p):
+                # A sample that is one of the words counts only for the other words, as word2vec ignores a sample equal
+                # to its word.
                 others += block.inputs[i + r] != word
             buffers.targets[n] = row_address(output, buffers.output_cache, word)
             buffers.weights[n] = weight * others
@@ -170,6 +175,7 @@ def fill_sampled_block(block: Block, source: BlockSource, rng: np.ndarray) -> in
     read = fill(block, source, rng)
     first, last = block.cursor[FIRST], block.cursor[LAST]
     for i in range(first, last):
+        # The window includes the centre, so every centre has a word to predict.
         offset = uniform_below(random_bits(rng[0], rng[1] + np.uint64(i - first)), block.stop[i] - block.start[i])
         block.inputs[i] = block.words[block.start[i] + offset]
     rng[1] += np.uint64(last - first)

@@ -84,6 +84,7 @@ def learn_combined(operands: CombinedContexts, block: Block, buffers: StepBuffer
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_contexts(block, operands.words, buffers, i)
         t = gather_tags(block, operands.documents, operands.tags, buffers.contexts, i, m)
+        # Several tags count as one context together, so that documents with many tags do not drown out their words.
         if operands.averages_tags and t > 1:
             factor = 1 / (m + 1) if operands.is_mean else 1.0
             combine_contexts(buffers, m, width, factor)
@@ -91,6 +92,7 @@ def learn_combined(operands: CombinedContexts, block: Block, buffers: StepBuffer
             sum_rows(buffers.factor, buffers.inputs[0], buffers.contexts[m:], t, width)
         else:
             combine_contexts(buffers, m + t, width, 1 / (m + t) if operands.is_mean else 1.0)
+        # Words and output rows stay as they are: only the vector of the new document is looked for.
         if frozen:
             predict(operands.objective, block, buffers, i, 1, rate, frozen=True)
             backprop_to_document(buffers, m + 1, width)
@@ -137,6 +139,7 @@ def learn_window(operands: ConcatenatedWindows, block: Block, buffers: StepBuffe
             predict(operands.objective, block, buffers, i, 1, rate, frozen=True)
         else:
             predict(operands.objective, block, buffers, i, 1, rate)
+        # The document is in the first slot.
         backprop_to_slots(buffers, 1 if frozen else slots, width)
 
 
@@ -169,6 +172,7 @@ def gather_window(operands: Any, block: Block, buffers: StepBuffers, rows: np.nd
     if not operands.past_only:
         gather_slots(block, operands.words, buffers, rows, i, window, first, empty)
         return
+    # Left contexts only, aligned to the right: the word before the centre is always in the last slot.
     for slot in range(window):
         c = i - window + slot
         is_empty = c < block.start[i]

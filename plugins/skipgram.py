@@ -38,6 +38,7 @@ def learn_block(block: Block, operands: SkipGramOperands, buffers: StepBuffers, 
     """
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_inputs(block, operands.words, buffers, i)
+        # A centre can have no context: a sentence of one word, or all others dropped by subsampling.
         if m > 0:
             predict(operands.objective, block, buffers, i, m, rate)
 
@@ -48,6 +49,7 @@ def learn_pairs(block: Block, operands: SkipGramOperands, buffers: StepBuffers, 
     noise = block.noise.shape[1] // buffers.contexts.shape[0]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_contexts(block, operands.words, buffers, i)
+        # Each pair takes the next `noise` of the negative samples drawn for its centre.
         for j in range(m):
             buffers.inputs[0] = buffers.input_gradient_rows[0] = buffers.contexts[j]
             predict(operands.objective, block, buffers, i, 1, rate, first=j * noise)

@@ -41,6 +41,7 @@ def learn_block(block: Block, operands: SlotOperands, buffers: StepBuffers, rate
     """
     slots = operands.reach.shape[0]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        # Once for the centre: every slot would ask for the same row.
         prefetch_context(block, operands.words, buffers.input_cache, i)
         for slot in range(slots):
             nearest, farthest = operands.reach[slot, 0], operands.reach[slot, 1]

@@ -93,6 +93,7 @@ class Emitter:
     def variable(self, kind: Any = None) -> Any:
         """A vector variable, of type `kind` if given, that starts at zero, for accumulation in loops."""
         zero = ir.Constant(kind or self.vector, [0.0] * (kind or self.vector).count)
+        # A stack slot at the entry of the function: LLVM turns it into a register when the loop is compiled.
         pointer = cgutils.alloca_once(self.builder, zero.type)
         self.builder.store(zero, pointer)
         return pointer

@@ -39,6 +39,7 @@ def learn_samples(
     width = operand.output.shape[1]
     n = gather_samples(operand, block, buffers, i, slots, slot, first)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
+    # Pairs of a centre share its targets' prefetch; only the first asks.
     if first == 0:  # while the scores are added up
         prefetch_targets(block, operand.output, operand.negatives, i, slots, slot)
     compute_logistic_steps(buffers, m, 1, n, rate, m)
@@ -58,6 +59,8 @@ def gather_samples(
     for j in range(operand.negatives):
         word = block.noise[i, first + j]
         buffers.targets[1 + j] = row_address(operand.output, buffers.output_cache, word * slots + slot)
+        # A weight of 0 rather than one target fewer: the number of targets stays constant, and so does the compiled
+        # code.
         buffers.weights[1 + j] = word != centre
     return 1 + operand.negatives
 

@@ -35,6 +35,7 @@ def learn_all_words(
     g = rate * (y - softmax(x · o))    o += g * x    x += sum of g * o, of o before the step
     """
     width, n = operand.output.shape[1], operand.output.shape[0] // slots
+    # Written for every step, since the buffers of a thread serve all slots.
     for word in range(n):
         buffers.targets[word] = address(operand.output, word * slots + slot)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
@@ -89,6 +90,8 @@ def learn_candidates(
     unless it is not in the sample.
     """
     width, centre, last_step = operand.output.shape[1], block.words[i], operand.last_step
+    # A step number per word instead of a set: whether a word is already a candidate is one comparison, and nothing has
+    # to be cleared.
     last_step[last_step.shape[0] - 1] += 1
     step = last_step[last_step.shape[0] - 1]
     buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slots + slot)
@@ -173,6 +176,7 @@ def learn_contrast(
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     subtract_offsets(buffers.scores, m, n, buffers.offsets)
     compute_logistic_steps(buffers, m, 1, n, rate, m)
+    # Biases have no rows of their own in the step: their gradient is that of the score, summed over the inputs.
     if not frozen:
         for j in range(n):
             word = centre if j == 0 else block.noise[i, first + j - 1]

@@ -158,6 +158,7 @@ def learn_head_and_tail(
     for t in range(operand.tails.shape[0]):
         if word >= operand.tails[t, FIRST_WORD]:
             tail = t
+    # Always, not only for several tiles: the tail reads the inputs after the head has updated them.
     copy_inputs(buffers.input_copies, buffers.inputs, m, width)
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, m)
     for j in range(n):

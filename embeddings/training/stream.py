@@ -33,6 +33,7 @@ def segment_sentences(lines: np.ndarray, begin: int, end: int, segment: int) -> 
     low, high = begin + segment * SEGMENT, min(begin + (segment + 1) * SEGMENT, end)
     first, last = np.searchsorted(lines, [low, high])
     starts, stops = lines[first:last], lines[first + 1 : last + 1]
+    # Otherwise the words before the first sentence start would be read by no thread.
     if segment == 0 and (first == last or starts[0] > begin):  # the share begins within a sentence
         starts, stops = np.append(begin, starts), np.append(lines[first], stops)
     return starts, np.minimum(stops, end)
@@ -172,6 +173,7 @@ class TokenStream(Stream):
             starts, stops = (np.concatenate(part) for part in zip(*bounds, strict=True))
             shuffled = order.permutation(len(starts))
             starts, stops = starts[shuffled], stops[shuffled]
+            # Long sentences are read in place: copying them would make a chunk as large as the longest line.
             is_long = stops - starts > SEGMENT
             for start, stop in zip(starts[is_long].tolist(), stops[is_long].tolist(), strict=True):
                 yield Chunk(source, start, stop)

@@ -263,6 +263,8 @@ def learn_softmax_labels(
     begin, end = operand.starts[text], operand.starts[text + 1]
     score_labels(operand.output, buffers)
     share, others = buffers.scores.dtype.type(1 / (end - begin)), 0.0
+    # `softmax_steps` knows one positive: it gets the first label, and the shares of the others are corrected
+    # afterwards.
     target = operand.labels[begin]
     for k in range(begin, end):
         others += share * (buffers.scores[target] - buffers.scores[operand.labels[k]])
@@ -291,6 +293,7 @@ def learn_binary_labels(
         for k in range(operand.starts[text], operand.starts[text + 1]):
             loss -= buffers.scores[operand.labels[k]]
         tally_loss(buffers.tally, loss, 1)
+    # All labels as negatives first; then those of the text get rate * 1 more, as y - sigmoid is linear in y.
     scores_to_steps(buffers.scores, 1, 0, n, buffers.weights, rate)
     for k in range(operand.starts[text], operand.starts[text + 1]):
         buffers.scores[operand.labels[k]] += buffers.scores.dtype.type(rate)

@@ -62,6 +62,7 @@ def count_items(source: TextSource, counts: np.ndarray) -> None:
                 break
             n_words += 1
             n_items += source.items[word] != NO_ITEM
+        # The end of the text is a word of n-grams, as in fastText.
         for length in range(2, smaller(source.word_ngrams, n_words) + 1):
             n_items += n_words - length + 1
         counts[i] = n_items
@@ -98,9 +99,11 @@ def write_items(
         ngrams = at
         if source.word_ngrams > 1:
             for k in range(n_words + 1):
+                # fastText's hashes are int32, which widen to 64 bits with their sign.
                 code = LINE_END_HASH | HIGH_BITS  # as a signed number
                 if k < n_words:
                     code = source.codes[source.ids[source.begins[i] + k]]
+                # From the longest n-gram down: each is made from the next shorter one that ended at the word before.
                 for back in range(smaller(k, source.word_ngrams - 1), 0, -1):
                     recent[back] = recent[back - 1] * WORD_NGRAM_PRIME + code
                     bucket: int = np.int64(recent[back] % np.uint64(source.buckets))  # type: ignore[assignment]
@@ -116,6 +119,7 @@ def count_buckets(items: np.ndarray, start: int, stop: int, first_bucket: int, c
     """Count the buckets `items[start:stop] - first_bucket`."""
     for k in range(start, stop):
         bucket = items[k] - first_bucket
+        # Saturating, without a branch.
         counts[bucket] += counts[bucket] < MAX_COUNT
 
 

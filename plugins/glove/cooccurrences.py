@@ -74,8 +74,11 @@ def count_frequent(words: Words, begin: int, end: int, line: int, table: np.ndar
             line += 1
         row = words.ids[i]
         left, right = max(words.lines[line], i - words.before), min(words.lines[line + 1], i + words.after + 1)
+        # Frequent words meet most often: their counts go to a dense table at once, which spares most of the memory that
+        # gathered neighbours would take.
         if row < table.shape[0]:
             for k in range(left, right):
+                # Half of the matrix: the cell of a pair is counted at its rarer word.
                 if words.ids[k] <= row:
                     table[row, words.ids[k]] += words.weights[abs(k - i)]
         else:
@@ -121,11 +124,13 @@ def add_up(
         for k in range(begin, end):
             column = found.ids[k]
             columns[n] = column
+            # A column is new if its sum is still 0: weights are positive.
             n += sums[column] == 0
             sums[column] += weights[found.distances[k]]
         for k in range(n):
             cell, column = cells[size + k], columns[k]
             cell.row, cell.column, cell.count = row, column, sums[column]
+            # Cleared cell by cell: the row touched few of the vocabulary's columns.
             sums[column] = 0
         size += n
         row, begin = row + 1, end + 1

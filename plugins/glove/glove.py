@@ -66,6 +66,7 @@ def fill_cells(block: CellBlock, source: CellSource, random: np.ndarray) -> int:
     for k in range(size):
         cell = source.cells[begin + k]
         block.rows[k], block.columns[k] = cell.row, cell.column
+        # Here and not in the step: the logarithm and the power do not depend on the parameters.
         block.log_counts[k] = np.log(cell.count)
         block.weights[k] = min((cell.count / source.x_max) ** source.exponent, 1.0)
     block.cursor[POSITION], block.cursor[LAST] = begin + size, size
@@ -154,6 +155,7 @@ def learn_cell(operands: GloVeOperands, block: CellBlock, k: int, rate: float, f
     w, w_squares = words.vectors[i], words.vector_squares[i]
     c, c_squares = contexts.vectors[j], contexts.vector_squares[j]
     real = w.dtype.type
+    # Cast before the loop: a float64 would widen every operation on the float32 rows.
     rate, limit, product = real(rate), real(MAX_GRADIENT), real(0)
     is_free = real(frozen.shape[0] == 0 or not frozen[i])
     for n in range(w.shape[0]):
@@ -161,10 +163,13 @@ def learn_cell(operands: GloVeOperands, block: CellBlock, k: int, rate: float, f
     error = product + words.biases[i, 0] + contexts.biases[j, 0] - real(block.log_counts[k])
     gradient = real(block.weights[k]) * error
     for n in range(w.shape[0]):
+        # Clipped as in the original program, where a cell of a very frequent pair could otherwise throw a rare word far
+        # away.
         w_step = rate * min(max(gradient * c[n], -limit), limit)
         c_step = rate * min(max(gradient * w[n], -limit), limit)
         w[n] -= is_free * w_step / np.sqrt(w_squares[n])
         c[n] -= c_step / np.sqrt(c_squares[n])
+        # After the step, as in the original program: the sums start at 1, so the first division is safe.
         w_squares[n] += w_step * w_step
         c_squares[n] += c_step * c_step
     step = rate * min(max(gradient, -limit), limit)

@@ -270,6 +270,7 @@ def write_pairs(numbers: np.ndarray, keys: np.ndarray) -> int:
 def lengthen_ngrams(numbers: np.ndarray, pairs: token_trie.TokenTrie) -> None:
     """Replace each number but the last by that of the pair with the next number, or NONE."""
     for i in range(numbers.shape[0] - 1):
+        # An n-gram is the pair of its two (n-1)-grams, so each length takes one more pass and no strings.
         is_pair = numbers[i] >= 0 and numbers[i + 1] >= 0
         numbers[i] = token_trie.child(pairs, np.int64(numbers[i]), numbers[i + 1]) if is_pair else token_trie.NONE
 

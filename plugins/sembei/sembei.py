@@ -128,6 +128,7 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
     history = block.starts.shape[1] + source.window - 1
     position, end, line = cursor[POSITION], cursor[END], cursor[LINE]
     before, n = position, history
+    # N-grams that began in the last block end in this one.
     carry_over(block, source, rng)
     while position < end and n < size:
         stop = max(position, line_end(source.lines, line, source.ids.shape[0]))
@@ -141,6 +142,7 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
             if position > begin:  # the last n-grams of a line and the first of the next are not adjacent
                 block.starts[n, :] = BORDER
                 n += 1
+    # Positions further apart than an n-gram and its window have no n-gram in common, so they may share samples.
     draw_noise(block.noise, source.noise, history + 1, source.windows_per_draw, history, n, rng)
     cursor[POSITION], cursor[LINE], cursor[FIRST], cursor[LAST] = position, line, history, n
     return int(position - before)

@@ -109,6 +109,7 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
         return
     texts, loss = size * sides, 0.0
     mapped = size if operands.maps_left else texts
+    # Steps are counted from 1 for the bias correction of Adam.
     rates = step_rates(rate, buffers.tally[STEPS] + 1)
     gather_words(batch, operands.texts, block, size)
     rows = operands.words.values
@@ -130,6 +131,7 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
         batch.weights[k] = operands.texts.weights[block.pairs[k]]
     batch.output_gradients[:texts] = 0
     share = 1 / operands.dims.shape[0]
+    # One loss for each nested dimension, on the same sums: shorter vectors are prefixes of the longest.
     for n in range(operands.dims.shape[0]):
         normalize_rows(batch.outputs, batch.units, batch.norms, texts, operands.dims[n])
         batch.unit_gradients[:texts] = 0
@@ -155,11 +157,13 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
             for position in range(source.starts[text], stop):
                 word = source.ids[position]
                 if word < source.words:
+                    # A hash of all words, dropped ones too: equal texts in a batch must not be each other's negatives.
                     code = random_bits(code, np.uint64(word) + np.uint64(1))
                     bits = random_bits(block.keys[k], np.uint64(position))
                     if dropout == 0 or uniform_uint32(bits) >= dropout:
                         batch.rows[at] = word * source.rows + own_row
                         at += 1
+            # Dropout took every word: the text keeps them all, since a text without words has no gradient.
             if at == first:
                 for position in range(source.starts[text], stop):
                     if source.ids[position] < source.words:
@@ -178,6 +182,7 @@ def sum_words(batch: TextBatch, sums: np.ndarray, words: np.ndarray, weights: np
     batch.factor[0] = 1
     for text in range(texts):
         begin, end = batch.starts[text], batch.starts[text + 1]
+        # The rows of the next text arrive while this one is summed.
         if text + 1 < texts:
             for k in range(end, batch.starts[text + 2]):
                 prefetch_l2(address(words, batch.rows[k]), size)
@@ -232,6 +237,7 @@ def backprop_norms(batch: TextBatch, texts: int, dim: int, weight: float) -> Non
                 product += unit[d] * gradient[d]
             scale = unit.dtype.type(weight) / batch.norms[text]
             for d in range(dim):
+                # Only the part of the gradient at right angles to the unit vector changes its direction.
                 output[d] += scale * (gradient[d] - product * unit[d])
 
 
