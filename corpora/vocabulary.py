@@ -35,7 +35,25 @@ def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class UnknownWordError(EmbeddingsError, KeyError):
-    """A word is not in the vocabulary."""
+    """A word is not in the vocabulary.
+
+    Arguments:
+        message: one line.
+        hint: returns the end of the message. It is called when the message is shown: a search for similar spellings
+            goes through all words, and most of these errors are caught.
+    """
+
+    def __init__(self, message: str = "", hint: Callable[[], str] = str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def message_with(self, shown: Callable[[str, str | None], str]) -> str:
+        """The message with its hint; see `EmbeddingsError`."""
+        self.marked_message, self.hint = self.marked_message + self.hint(), str
+        return super().message_with(shown)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.marked_message + self.hint(),)
 
 
 class Vocabulary:

@@ -33,15 +33,27 @@ S = SettingNames()
 
 
 class EmbeddingsError(Exception):
-    """Base class: a problem with the input, the settings or the machine; its message marks settings by `S`."""
+    """Base class: a problem with the input, the settings or the machine.
+
+    Arguments:
+        message: one line that marks settings by `S`; `args` has it without marks, as Python names the settings.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        self.marked_message = message
+        super().__init__(replace_marks(message, as_in_python))
 
     def __str__(self) -> str:
         return self.message_with(as_in_python)
 
     def message_with(self, shown: Callable[[str, str | None], str]) -> str:
         """The message with each marked setting replaced by `shown(name, value)`; `value` is None without a value."""
-        message = MARK.sub(lambda mark: shown(mark[1], mark[2]), marked(self))
-        return shorten(printable(message))
+        return shorten(printable(replace_marks(marked(self), shown)))
+
+
+def replace_marks(message: str, shown: Callable[[str, str | None], str]) -> str:
+    """A message with each marked setting replaced by `shown(name, value)`."""
+    return MARK.sub(lambda mark: shown(mark[1], mark[2]), message)
 
 
 def as_in_python(name: str, value: str | None) -> str:
@@ -51,7 +63,7 @@ def as_in_python(name: str, value: str | None) -> str:
 
 def marked(error: BaseException) -> str:
     """The message of an error with the marks of its settings, for the message of another error."""
-    return Exception.__str__(error) if isinstance(error, EmbeddingsError) else str(error)  # KeyError's str has quotes
+    return error.marked_message if isinstance(error, EmbeddingsError) else str(error)
 
 
 def shorten(message: str) -> str:

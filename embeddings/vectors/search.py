@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeGuard, TypeVar
 import numpy as np
 
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import S, SettingError, marked
+from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import SearchMethod, as_indexed_vectors
 from embeddings.setting_names import OUR_NAMES, normalize_name
@@ -153,5 +153,5 @@ def word_rows(vectors: "Vectors", words: Sequence[str], *, normalize: bool) -> n
         rows = vectors[words]
     except UnknownWordError as error:
         advice = "to leave out such words, pass [word for word in words if word in vectors]"
-        raise UnknownWordError(f"{marked(error)}; {advice}") from None
+        raise UnknownWordError(f"{error}; {advice}") from None
     return cosine.normalize(rows) if normalize else rows.astype(np.float64)

@@ -194,7 +194,8 @@ class Vectors(InteropMixin):
         """
         row = self.find(word)
         if row is None:
-            raise UnknownWordError(f"no vector for {word!r} among {len(self)} {self.item_name}{self._hint(word)}")
+            message = f"no vector for {word!r} among {len(self)} {self.item_name}"
+            raise UnknownWordError(message, lambda: self._hint(word))
         return row
 
     def _hint(self, word: object) -> str:

@@ -37,3 +37,24 @@ def test_very_long_option_value():
 def test_an_error_of_a_remote_file_can_be_sent_to_another_process():
     error = pickle.loads(pickle.dumps(RemoteError("s3://bucket/file", "cannot be read")))
     assert (str(error), error.strerror) == ("s3://bucket/file cannot be read", "cannot be read")
+
+
+def test_python_sees_the_names_of_settings_without_marks():
+    with pytest.raises(SettingError) as error:
+        em.SkipGram(window=-1)
+    assert error.value.args == (str(error.value),)
+    assert repr(error.value) == f"SettingError({str(error.value)!r})"
+
+
+def test_the_hint_of_an_unknown_word_is_made_when_it_is_shown():
+    calls = []
+
+    def hint():
+        calls.append(None)
+        return "; did you mean king?"
+
+    error = UnknownWordError("no vector for 'kin'", hint)
+    assert not calls
+    assert str(error) == str(error) == "no vector for 'kin'; did you mean king?"
+    assert len(calls) == 1
+    assert str(pickle.loads(pickle.dumps(UnknownWordError("no vector for 'kin'", hint)))) == str(error)
