@@ -65,7 +65,8 @@ def to_expression(node: ast.expr, columns: pa.Schema) -> Any:
         return ~to_expression(node.operand, columns)
     if isinstance(node, ast.Name):
         if node.id not in columns.names:
-            raise SettingError(f"there is no column {node.id!r:.80}, only {format_names(columns.names)}")
+            hint = f'; a string is quoted, as "{node.id:.80}"'
+            raise SettingError(f"there is no column {node.id!r:.80}, only {format_names(columns.names)}{hint}")
         return pc.field(node.id)
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return comparison(node, columns)
@@ -80,11 +81,18 @@ def comparison(node: ast.Compare, columns: pa.Schema) -> Any:
         return has_part if isinstance(kind, ast.In) else ~has_part
     column = to_expression(node.left, columns)
     if isinstance(kind, ast.In | ast.NotIn):
-        column = as_numbers(column, node.left, ast.literal_eval(value), columns)
-        is_in = pc.if_else(column.is_valid(), column.isin(ast.literal_eval(value)), pc.scalar(None))
+        if not isinstance(value, ast.List | ast.Tuple | ast.Set):  # a string would be a list of its letters
+            raise SyntaxError
+        values = list(ast.literal_eval(value))
+        column = as_numbers(column, node.left, values, columns)
+        # isin cannot tell the type of an empty list
+        is_in = pc.if_else(column.is_valid(), column.isin(values) if values else pc.scalar(False), pc.scalar(None))
         return is_in if isinstance(kind, ast.In) else ~is_in
-    if isinstance(kind, ast.Is | ast.IsNot) and isinstance(value, ast.Constant) and value.value is None:
-        return column.is_null() if isinstance(kind, ast.Is) else column.is_valid()
+    if isinstance(value, ast.Constant) and value.value is None:
+        if isinstance(kind, ast.Is | ast.Eq):
+            return column.is_null()
+        if isinstance(kind, ast.IsNot | ast.NotEq):
+            return column.is_valid()
     if type(kind) in COMPARISONS:
         if isinstance(value, ast.Name):
             return COMPARISONS[type(kind)](column, to_expression(value, columns))
@@ -95,7 +103,7 @@ def comparison(node: ast.Compare, columns: pa.Schema) -> Any:
 
 def as_numbers(column: Any, name: ast.expr, values: Any, columns: pa.Schema) -> Any:
     """A column of strings as numbers, null for empty cells, if it is compared with numbers: CSV has strings only."""
-    is_compared = all(type(value) in (int, float) for value in values)
+    is_compared = bool(values) and all(type(value) in (int, float) for value in values)
     is_text = isinstance(name, ast.Name) and (columns.field(name.id).type in (pa.string(), pa.large_string()))
     if not (is_compared and is_text):
         return column

@@ -30,6 +30,10 @@ ROWS = pa.table({
         ("lang != 'en'", [1, 3]),
         ("'e' in lang", [0, 1]),
         ("'e' not in lang", [3]),
+        ("lang in []", []),
+        ("lang not in []", [0, 1, 3]),
+        ("lang == None", [2]),
+        ("lang != None", [0, 1, 3]),
     ],
 )
 def test_conditions(condition, rows):
@@ -62,6 +66,7 @@ def test_a_column_may_have_an_empty_name():
         "1 < year < 3",
         "year > 10**10**10",
         "lang in 3",
+        "lang in 'en'",  # the letters e and n are not meant
         "lang in [3, 'a']",
         "score > {}",
         "(" * 5000,
