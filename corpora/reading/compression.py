@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Self
 
-from embeddings.corpora.reading.compressed_blocks import BLOCKS, Read, decompress_blocks
+from embeddings.corpora.reading.bzip2_blocks import Read, decompress_blocks
 from embeddings.corpora.reading.sources import File, Source, read_error
 from embeddings.errors import CorpusError, FormatError, RemoteError, marked
 from embeddings.support.arrow import pa
@@ -205,18 +205,18 @@ class FileOpener:
 def open_file(file: File, *, reads_ahead: bool, threads: int = 1) -> Iterator[OpenFile]:
     """Open a file; its content is decompressed in another thread if it is `reads_ahead`, and the file is regular.
 
-    With several threads, of a local file of bzip2 or xz several blocks are decompressed at a time.
+    With several threads, several blocks of a local file of bzip2 are decompressed at a time.
     """
     with file.open_stream() as stream, ExitStack() as stack:
         raw = peek(stream, file.name)
         read, kind = decompress(raw), detect_compression(raw.head)
-        if kind in BLOCKS and threads > 1 and type(file) is File and file.is_regular:
+        if kind == "bz2" and threads > 1 and type(file) is File and file.is_regular:
 
             def start_again() -> Read:
                 stream.seek(0)
                 return decompress(peek(stream, file.name))
 
-            parts = decompress_blocks(kind, raw.read, start_again, threads)
+            parts = decompress_blocks(raw.read, start_again, threads)
             stack.callback(parts.close)
             read = stack.enter_context(ReadAhead(lambda _: next(parts, b""))).read
         elif kind and reads_ahead and file.is_regular:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_blocks import Read
+from embeddings.corpora.reading.bzip2_blocks import Read
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.support.arrow import pa
 

@@ -1,22 +1,18 @@
-"""Blocks of bzip2 and xz files, each made a file of its own, so that several can be decompressed at a time.
+"""Blocks of bzip2 files, each made a file of its own, so that several can be decompressed at a time.
 
-A file is unusual if its blocks state no size, if it is damaged, or if anything follows its end. Then UnusualError is
-raised, and the standard library, which has its own errors, reads the file from its beginning.
+A file is unusual if it is damaged, or if anything follows its end. Then UnusualError is raised, and the standard
+library, which has its own errors, reads the file from its beginning.
 """
 
 import bz2
-import lzma
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import Any
-from zlib import crc32
 
 Read = Callable[[int], bytes]  # returns up to the given number of bytes, b"" only at the end
 
-MAX_BLOCK = 1 << 26  # bytes, compressed or not: `xz` makes blocks of 24 MiB, of bzip2's at most 900 kB are compressed
-MAX_MEMORY = 1 << 27  # bytes of a decoder
+MAX_BLOCK = 1 << 26  # bytes, compressed or not; the content is at most 900 kB before bzip2 expands runs of a byte
 CHUNK = 1 << 20  # bytes read at once
 
 
@@ -24,7 +20,6 @@ class UnusualError(Exception):
     """A file cannot be read in blocks."""
 
 
-# ------------------------------------------------------------------------------------------------------------ bzip2
 # A file is one or more streams: "BZh" and a level, blocks, END and the checksum of the checksums of the blocks, padded
 # to a byte. A block is BLOCK, its checksum, and data; it begins and ends at any bit.
 
@@ -81,101 +76,29 @@ def bzip2_blocks(read: Read) -> Iterator[bytes]:
         data += read(CHUNK * (len(data) < CHUNK))
 
 
-# --------------------------------------------------------------------------------------------------------------- xz
-# A file is one or more streams, with zeros between: a header, blocks, an index of their sizes and an end that repeats
-# the header's flags. Blocks state their size if they were compressed in several threads.
-
-XZ_MAGIC, XZ_END = b"\xfd7zXZ\0", b"YZ"
-CHECK_SIZES = (0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64)  # of each kind of checksum
-HAS_SIZES = 0b1100_0000
-
-
-def write_varint(value: int) -> bytes:
-    """Encode a number in groups of 7 bits, the lowest first."""
-    groups = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
-    return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])
-
-
-def read_varint(data: bytes, start: int) -> tuple[int, int]:
-    """Return a number, and where it ends."""
-    value = 0
-    for at, byte in enumerate(data[start : start + 9]):
-        value |= (byte & 0x7F) << 7 * at
-        if byte < 0x80:
-            return value, start + at + 1
-    raise UnusualError
-
-
-def xz_end(sizes: list[tuple[int, int]], flags: bytes) -> bytes:
-    """Return the index and the end of a stream with blocks of these sizes, compressed without padding, and not."""
-    index = b"\0" + write_varint(len(sizes)) + b"".join(write_varint(size) for block in sizes for size in block)
-    index += bytes(-len(index) % 4)
-    end = (len(index) // 4).to_bytes(4, "little") + flags
-    return index + le32(crc32(index)) + le32(crc32(end)) + end + XZ_END
-
-
-def le32(value: int) -> bytes:
-    """Four bytes, the lowest first."""
-    return value.to_bytes(4, "little")
-
-
-def xz_blocks(read: Read) -> Iterator[bytes]:
-    """Yield the blocks of an xz file, each as a file; `read` returns less than asked for at the end only."""
-    header = read(12)
-    while header:
-        flags = header[6:8]
-        if header[:6] != XZ_MAGIC or header[8:] != le32(crc32(flags)):
-            raise UnusualError
-        check_size, sizes = CHECK_SIZES[flags[1] & 15], list[tuple[int, int]]()
-        while (first := read(1)) not in (b"", b"\0"):
-            start = first + read(first[0] * 4 + 3)
-            if len(start) < 8 or start[1] & HAS_SIZES != HAS_SIZES:
-                raise UnusualError
-            compressed, at = read_varint(start, 2)
-            uncompressed, _ = read_varint(start, at)
-            if max(compressed, uncompressed) > MAX_BLOCK:
-                raise UnusualError
-            sizes.append((len(start) + compressed + check_size, uncompressed))
-            yield header + start + read(compressed + -compressed % 4 + check_size) + xz_end(sizes[-1:], flags)
-        end = xz_end(sizes, flags)
-        if first + read(len(end) - 1) != end:
-            raise UnusualError
-        while (header := read(4)) == bytes(4):
-            pass
-        header += read(8)
-
-
-# ------------------------------------------------------------------------------------------------------- in threads
-
-BLOCKS = {"bz2": bzip2_blocks, "xz": xz_blocks}
-
-
-def decompress_block(kind: str, block: bytes) -> bytes:
+def decompress_block(block: bytes) -> bytes:
     """Return the content of a block."""
-    decoder: Any = bz2.BZ2Decompressor() if kind == "bz2" else lzma.LZMADecompressor(memlimit=MAX_MEMORY)
+    decoder = bz2.BZ2Decompressor()
     try:
-        data: bytes = decoder.decompress(block, MAX_BLOCK)
-    except (OSError, lzma.LZMAError) as error:
+        data = decoder.decompress(block, MAX_BLOCK)
+    except OSError as error:
         raise UnusualError from error
     if not decoder.eof or decoder.unused_data:
         raise UnusualError
     return data
 
 
-def decompress_blocks(
-    kind: str, read: Read, start_again: Callable[[], Read], threads: int
-) -> Generator[bytes, None, None]:
-    """Yield the decompressed content of a file in parts.
+def decompress_blocks(read: Read, start_again: Callable[[], Read], threads: int) -> Generator[bytes, None, None]:
+    """Yield the decompressed content of a bzip2 file in parts.
 
     Arguments:
-        kind: a key of `BLOCKS`.
         read: reads the compressed file; returns less than asked for at its end only.
         start_again: returns what reads the decompressed content from its beginning, without blocks.
         threads: blocks that are decompressed at a time.
     """
     n_read = 0
     with ThreadPoolExecutor(threads, "decompression") as pool:
-        jobs = (pool.submit(decompress_block, kind, block) for block in BLOCKS[kind](read))
+        jobs = (pool.submit(decompress_block, block) for block in bzip2_blocks(read))
         try:
             pending = deque(islice(jobs, threads + 1))
             while pending:
