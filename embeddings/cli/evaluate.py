@@ -145,13 +145,12 @@ def score_rows(
         *from_signature(evaluate_classifier, metrics="--metric metrics METRIC..."),
         JSON,
         option("--report", "Also write an HTML page: tables, plots, paired tests, neighbours, maps.", "FILE"),
-        option("--show-neighbours-of", "A word to show in the report.", "WORD", multiple=True),
         FORCE,
     ],
 )
 def command(
     vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], report: str | None,
-    show_neighbours_of: tuple[str, ...], force: bool, as_json: bool, allow_faiss: bool, allow_pickle: bool, errors: str,
+    force: bool, as_json: bool, allow_faiss: bool, allow_pickle: bool, errors: str,
     **options: Any,
 ) -> None:  # fmt: skip
     """Score one or more VECTORS on test sets, or classifiers on labelled texts.
@@ -175,7 +174,6 @@ def command(
         evaluate_classifiers(vectors, sections=sections, as_json=as_json, errors=errors, **of_labels)
         return
     exclude("report", "concat_with", why=": it requires word vectors")
-    require("show_neighbours_of", "report")
     require("force", "report")
     if report is not None:
         check_file(report, force=force)
@@ -198,9 +196,9 @@ def command(
         sources = cast(list[Model | Vectors], evaluation.vectors)
         names = [name for name, _ in runs]
         if groups := [name for name, paths in runs if len(paths) > 1]:
-            note(f"neighbours and maps of the report are those of the first run of {', '.join(groups)}")
+            note(f"the report lists the vectors of the first run of {', '.join(groups)}")
         evaluations = [EvaluatedVectors.of(*one) for one in zip(names, sources, evaluation.by_vectors, strict=True)]
-        write_report(report, suite, evaluations, words=show_neighbours_of, command=line, force=force)
+        write_report(report, suite, evaluations, command=line, force=force)
 
 
 @dataclass

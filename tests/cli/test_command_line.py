@@ -70,7 +70,6 @@ BAD = [
     (["evaluate", "text.txt", "--documents", "text.txt"], 1, ["text.txt", "column"]),
     (["evaluate", "text.txt", "--tagging", "text.txt,text.txt"], 1, ["text.txt", "CoNLL-U"]),
     (["evaluate", "text.txt", "--report", "there"], 1, ["there"]),
-    (["evaluate", "text.txt", "--show-neighbours-of", "x"], 2, ["--show-neighbours-of requires --report"]),
     (["compare", "text.txt"], 2, ["two VECTORS"]),
     (["export", "missing", "x.what"], 1, ["'.what'"]),
     (["nonsense"], 2, ["'nonsense'"]),
