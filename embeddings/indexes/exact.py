@@ -8,7 +8,6 @@ Scores are grouped in chunks. The k-th largest chunk maximum is not above the k-
 form a short list that holds the k best, and only chunks whose maximum reaches it are read again.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,30 +18,23 @@ from embeddings.indexes.cosine_search import pair_cosines, product_error
 from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Settings
 from embeddings.support.cosine import row_blocks
-from embeddings.support.system import available_threads
 from embeddings.support.threads import run_slices
 
 FEW_QUERIES = 8  # up to this number a product per query is faster: BLAS first copies all rows into another layout
-THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 def products(units: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The products (queries, rows) of unit rows with `queries` (queries, dim), both float32."""
+    """The products (queries, rows) of unit rows with `queries` (queries, dim), both float32.
+
+    Few queries are answered in the thread of the caller. The threads that BLAS starts for each of them would wait for
+    those of other callers, so that a server with 8 threads would answer fewer queries than with one.
+    """
     if len(queries) > FEW_QUERIES:
         return np.asarray(queries @ units.T)
-    scores = np.zeros((len(queries), len(units)), np.float32)
-    with np.errstate(invalid="ignore"):  # kernels of BLAS may compute with numbers behind the last row
-        for query, row in zip(queries, scores, strict=True):
-            if is_single_threaded():
-                multiply(units, query, row)
-            else:
-                np.matmul(units, query, out=row)
+    scores = np.empty((len(queries), len(units)), np.float32)
+    for query, row in zip(queries, scores, strict=True):
+        multiply(units, query, row)
     return scores
-
-
-def is_single_threaded() -> bool:
-    """Whether BLAS has only one thread: its matrix-vector product is then slower than the kernel below."""
-    return available_threads() == 1 or any(os.environ.get(name) == "1" for name in THREAD_VARIABLES)
 
 
 @entry_point

@@ -74,7 +74,7 @@ class StoredVectors:
                 multiply(self.rows, query, row)
         else:
             for part in row_blocks(len(self), 4 * self.shape[1]):
-                scores[:, part] = queries @ self.rows[part].astype(np.float32).T
+                scores[:, part] = products(self.rows[part].astype(np.float32), queries)
         return scores if self.scales is None else scores * self.scales
 
 

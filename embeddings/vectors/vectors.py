@@ -683,8 +683,10 @@ class Vectors(InteropMixin):
         Raises:
             UnknownWordError: a word has no vector.
         """
+        from embeddings.indexes.exact import products  # imports numba
+
         row, other, query = self.index(a), self.index(b), cosine.normalize(self[a])
-        rough = self.unit_rows @ query.astype(np.float32)
+        rough = products(self.unit_rows, query.astype(np.float32)[None])[0]
         margin, exact = product_error(self.unit_rows), exact_cosines(self.unit_rows, query)
         closer = rough > rough[other] + margin
         close_calls = np.flatnonzero(np.abs(rough - rough[other]) <= margin)
