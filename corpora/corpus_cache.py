@@ -39,6 +39,7 @@ TOTAL = ".size"  # ending of the record of the size of all entries, next to the 
 TOTAL_RECORD = re.compile(r"([0-9]+) ([0-9]+)\n")
 MAX_AGE = 24 * 3600  # seconds after which the entries are listed again
 MANY, SHARE = 100, 0.95  # with more than `MANY` entries, this share of the limit is filled
+ENTRY_NAME = re.compile(r"[0-9a-f]{24}-[0-9a-f]{24}")  # of `entry_name`; other folders may be the user's
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 
 
@@ -150,7 +151,7 @@ def list_entries(cache: Path) -> list[Entry]:
     """Return the entries of the cache, the least recently used first."""
     entries = []
     for folder in cache.iterdir() if cache.is_dir() else ():
-        if folder.name.startswith(".") or not folder.is_dir():
+        if not ENTRY_NAME.fullmatch(folder.name) or not folder.is_dir():
             continue
         with contextlib.suppress(OSError):  # removed meanwhile
             size = folder_size(folder)

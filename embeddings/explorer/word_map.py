@@ -98,6 +98,7 @@ PERPLEXITY = 30
 MIN_WORDS = 10  # fewer are shown by their principal components
 STEPS_OF_EXAGGERATION, STEPS, REPORT_STEPS = 250, 500, 10
 MAX_CACHED = 50  # maps in the cache folder
+DIGITS = 32  # in the name of a map there
 VERSION = 1  # of what is computed; raise it when maps change
 THREADS = 4  # whatever the machine has, as sums depend on their number
 
@@ -120,7 +121,7 @@ def project(units: NDArray[np.float32], projection: Projection, seed: int, repor
     report(flat, 0.0)
     folder, digest = cache_folder("maps"), hashlib.sha256(f"{VERSION} {units.shape} {seed}".encode())
     digest.update(np.ascontiguousarray(units).data)
-    path = None if folder is None else folder / f"{digest.hexdigest()[:32]}.npy"
+    path = None if folder is None else folder / f"{digest.hexdigest()[:DIGITS]}.npy"
     if path is not None:
         with suppress(Exception):  # numpy evaluates the header as Python text, which can raise almost anything
             points: Points = np.load(path, allow_pickle=False)
@@ -131,7 +132,7 @@ def project(units: NDArray[np.float32], projection: Projection, seed: int, repor
         with suppress(OSError, EmbeddingsError):  # a failure costs only time, later
             with atomic_write(path, force=True) as temporary, temporary.open("wb") as stream:
                 write_npy(points, stream)
-            others = sorted(path.parent.glob("*.npy"), key=lambda one: one.stat().st_mtime)
+            others = sorted(path.parent.glob("[0-9a-f]" * DIGITS + ".npy"), key=lambda one: one.stat().st_mtime)
             for old in others[:-MAX_CACHED]:
                 old.unlink(missing_ok=True)
     return points

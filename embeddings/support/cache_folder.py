@@ -135,10 +135,10 @@ def evict(entries: Sequence[AnyEntry], limit: float, remove: Callable[[Path], bo
 
 
 def remove_abandoned(cache: Path) -> None:
-    """Remove partial folders in which nothing has been written for a day."""
+    """Remove partial folders, whose names start with a dot, in which nothing has been written for a day."""
     for name in os.listdir(cache):
         folder = cache / name
-        if name.endswith(PARTIAL):
+        if name.startswith(".") and name.endswith(PARTIAL):
             with suppress(OSError):  # another process may have removed it
                 last_write = max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
                 if time.time() - last_write > ABANDONED_AFTER:

@@ -268,3 +268,21 @@ def test_some_more_of_many_entries_are_evicted(tmp_path, home, monkeypatch):
     monkeypatch.setenv(corpus_cache.VARIABLE, f"{4 * entry.size + 100}")
     texts[4].encode()
     assert sources(home) == [3, 4]
+
+
+def test_folders_of_others_in_the_cache_are_no_entries_and_stay(tmp_path, home, monkeypatch):
+    """EMBEDDINGS_CACHE may be a folder of data, with a subfolder that is called corpora."""
+    texts = corpora(tmp_path, 2)
+    texts[0].encode()
+    mine = [home / "novels", home / "download.partial", home / "a-b"]
+    for folder in mine:
+        folder.mkdir()
+        (folder / "text.txt").write_text("mine " * 10_000)
+        os.utime(folder / "text.txt", (0, 0))
+        os.utime(folder, (0, 0))
+    assert sources(home) == [0]
+    monkeypatch.setenv(corpus_cache.VARIABLE, "1")
+    texts[1].encode()
+    for entry in corpus_cache.list_entries(home):
+        corpus_cache.remove(entry.folder)
+    assert [folder for folder in mine if (folder / "text.txt").is_file()] == mine

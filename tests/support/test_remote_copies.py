@@ -69,6 +69,17 @@ def test_folders_of_killed_downloads_are_removed_after_a_day(web):
     assert [path.name for path in copies.iterdir() if path.name.startswith(".")] == [".new.partial"]
 
 
+def test_folders_of_others_in_the_cache_stay(web, monkeypatch):
+    first = local_path(f"{web.url}/v.npy")
+    mine = first.parent.parent / "mine"
+    mine.mkdir()
+    (mine / "notes.txt").write_text("mine")
+    monkeypatch.setattr(cache_folder, "MAX_SIZE", 1)
+    local_path(f"{web.url}/w.npy")
+    assert not first.exists()
+    assert (mine / "notes.txt").read_text() == "mine"
+
+
 def test_a_failed_download_leaves_nothing(web, own_cache, monkeypatch):
     def fail(address, target, is_abandoned):
         target.write_bytes(b"a part")

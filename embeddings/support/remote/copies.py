@@ -7,6 +7,7 @@ same. The least recently used copies are removed when all copies exceed `cache_f
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ from embeddings.support.system import size_on_disk
 
 BLOCK = 1 << 20
 PARALLEL_DOWNLOADS = 4  # of the files of a folder
+COPY_NAME = re.compile(r"[0-9a-f]{24}(-[0-9a-f]{24})*")  # other folders of the cache may be the user's
 
 
 def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
@@ -118,7 +120,7 @@ def remove_copies(scratch: Path, target: Path) -> None:
     remove_abandoned(cache_root)
     entries = []
     for path in cache_root.iterdir():
-        if path == target or path.name.startswith("."):
+        if path == target or not COPY_NAME.fullmatch(path.name):
             continue
         with suppress(OSError):
             if path.name.startswith(f"{identity}-"):
