@@ -265,10 +265,10 @@ def command(
                 lines = pa.table({"text": pa.array(batch.texts(), pa.string())}) if is_plain and kept is None else None
                 write(batch.columns if lines is None else lines, part)
         counts = embedder.counts
-        bar.report(f"saved {quantity(counts.texts, 'vector')} of dimension {dim} to {out}")
+        bar.report(f"saved {quantity(counts.texts, 'vector')} of dimension {dim}, pooled by {embedder.pool}, to {out}")
         share = 100 * counts.unknown_words / max(counts.words, 1)
         unknown = f"{counts.unknown_words:,} of {quantity(counts.words, 'word')} ({share:.1f} %) have no vector"
         bar.report(f"{unknown}; {quantity(counts.texts_without_words, 'text')} without known words: zeros")
     if as_json:
         seconds = round(perf_counter() - start, 3)
-        print_json({"file": out, **vars(counts), "dim": dim, "dtype": dtype, "seconds": seconds})
+        print_json({"file": out, **vars(counts), "dim": dim, "pool": embedder.pool, "dtype": dtype, "seconds": seconds})

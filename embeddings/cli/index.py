@@ -92,7 +92,7 @@ INDEX = click.Argument(["index"])
         OUT_FOLDER,
         *from_signature(TextIndex.build, **COLUMN_OPTIONS, kind="KIND[:NAME=VALUE,...]", dtype=None),
         *grouped("words", from_signature(TextIndex.build, stemming="LANGUAGE")),
-        *grouped("vectors", from_signature(embed, {"pool": "sif"}, **POOLING_OPTIONS), ("pool", "remove_components")),
+        *grouped("vectors", from_signature(embed, **POOLING_OPTIONS), ("pool", "remove_components")),
         *from_signature(TextIndex.build, copy_model=None),
         THREADS,
         *OUTPUT,
@@ -112,7 +112,9 @@ def build_texts(
     index = TextIndex.build(
         source, paths, out, fit_on=learned_from, force=force, progress=False if quiet else None, **options
     )
-    report(index, f"indexed {quantity(len(index), 'text')} in {out}", as_json, quiet, out=out)
+    pool = index.describe()["pool"]
+    pooled = "" if source is None else f", with vectors of texts pooled by {pool}"
+    report(index, f"indexed {quantity(len(index), 'text')} in {out}{pooled}", as_json, quiet, out=out)
 
 
 @click.command(

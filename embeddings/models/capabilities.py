@@ -21,6 +21,8 @@ class Capabilities:
         of the contexts of their words: `Model.context_vector`.
     word_predictor: one that returns, for a model, its `embeddings.training.word_predictor.WordPredictor`, or an object
         with its attributes `total_loss`, `has_probabilities` and `hidden_dim`: the probabilities of words in text.
+    text_pool: how vectors of words become those of texts by default, as the argument `pool` of `embeddings.embed`;
+        recorded in each model. "mean" where the trainer learns means of word vectors.
     """
 
     composer: ClassVar[Any] = None
@@ -29,6 +31,7 @@ class Capabilities:
     sides_of: ClassVar[Any] = None
     context_encoder: ClassVar[Any] = None
     word_predictor: ClassVar[Any] = None
+    text_pool: ClassVar[str] = "sif"
 
 
 def capabilities_of(trainer: Any) -> type[Capabilities]:

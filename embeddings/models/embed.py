@@ -33,7 +33,7 @@ def embed(
     vectors: "Vectors | Model | str | os.PathLike[str]",
     texts: Any,
     *,
-    pool: Pool = "mean",
+    pool: Pool | None = None,
     constant: Annotated[float, Range(ge=1e-9)] | None = None,
     frequencies: Frequencies | None = None,
     remove_components: Annotated[int, Range(ge=0)] = 0,
@@ -69,7 +69,9 @@ def embed(
             a / (a + p) and divides by the number of words (Arora, Liang and Ma 2017); "subsample" weights by the
             probability that word2vec's subsampling keeps the word, "idf" by ln((1 + n) / (1 + f)) + 1 for a word in f
             of n texts, and both divide by the sum of the weights; "sum"; "max" or "min" by component; "power-mean"
-            concatenates mean, maximum and minimum (Rücklé et al. 2018), and so has 3 dim components.
+            concatenates mean, maximum and minimum (Rücklé et al. 2018), and so has 3 dim components. By default "mean"
+            for models of texts (distill, text-pairs, classifier), for folders with a tokenizer.json, such as those of
+            model2vec, and for vectors without word counts, and "sif" for all others.
         constant: the a of "sif", or the threshold of "subsample"; 0.001 by default.
         frequencies: where "sif" and "subsample" take word frequencies from: "vectors", which must have counts, or
             "texts". By default the vectors if they have counts.
@@ -127,8 +129,20 @@ def text_embedder(
         settings = {**settings, "case": case}
     word_vectors = source.vectors if isinstance(source, Model) else source
     tokenizer_file = word_vectors.tokenizer_file if tokenizer is None and case is None else None
-    vocabulary = word_frequencies(source) if options.get("pool") in WEIGHTINGS else None
-    return TextEmbedder(word_vectors, settings, vocabulary=vocabulary, tokenizer_file=tokenizer_file, **options)
+    pool = options.pop("pool", None) or default_pool(source)
+    vocabulary = word_frequencies(source) if pool in WEIGHTINGS else None
+    return TextEmbedder(word_vectors, settings, pool, vocabulary=vocabulary, tokenizer_file=tokenizer_file, **options)
+
+
+def default_pool(source: "Vectors | Model") -> Pool:
+    """How vectors of words become those of texts unless `pool` is given; see `embed`.
+
+    Also "mean" for results of `weight_vectors`, whose rows contain the weights.
+    """
+    vectors = source.vectors if isinstance(source, Model) else source
+    pool: Any = vectors.text_pool or "sif"
+    has_counts = vectors.counts is not None and bool(vectors.counts.any())
+    return "mean" if pool == "sif" and (vectors.tokenizer_file is not None or not has_counts) else pool
 
 
 def load_source(vectors: Any) -> "Vectors | Model":
@@ -175,9 +189,7 @@ def word_frequencies(source: "Vectors | Model") -> Vocabulary | None:
     """The word frequencies of vectors, if they have any."""
     if isinstance(source, Model):
         return source.vocabulary if source.vocabulary.tokens else None
-    if source.counts is None:
-        return None
-    return Vocabulary.from_counts(source.words, source.counts.tolist())
+    return source.frequencies
 
 
 def text_batches_of(texts: Any, text_column: str | None) -> Iterator[TextBlock]:

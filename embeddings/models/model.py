@@ -65,6 +65,8 @@ def to_text(value: object) -> str:
 
 SIDES = "sides"  # in the record of a model of pairs whose left and right texts have different vectors
 LEFT, RIGHT = "left", "right"
+TEXT_POOL, MEAN = "text_pool", "mean"  # in the record of a model: how vectors of texts are pooled by default
+MEAN_TRAINERS = ("classifier", "distill", "text-pairs")  # whose models may be older than this part of the record
 GAP, OUTPUT, NEGATIVE_SAMPLING = "[]", "output", "negative-sampling"
 N_FREQUENT = 10_000  # words that show whether the words of a model were converted
 
@@ -127,6 +129,7 @@ class Model(InteropMixin):
             )
         if vectors.word_list is not vocabulary.word_list and list(vectors.words) != list(vocabulary.words):
             raise SettingError(f"vectors and vocabulary have different words: {len(vectors)} and {len(vocabulary)}")
+        vectors.text_pool = self.record.get(TEXT_POOL, MEAN if name in MEAN_TRAINERS else vectors.text_pool)
         if vectors.word_form is None:
             vectors.word_form = WordForm.recorded(self.record.get("text"))
         if composer is not None:

@@ -331,7 +331,7 @@ class TextEmbedder:
 
     vectors: Vectors
     settings: Mapping[str, Any]
-    pool: Pool = "mean"
+    pool: Pool
     constant: float | None = None
     frequencies: Frequencies | None = None
     remove_components: int = 0
@@ -356,7 +356,10 @@ class TextEmbedder:
         self.components: np.ndarray | None = None  # float64 (components, output_dim)
         self._unused_encoders: list[TextEncoder | JsonEncoder] = []
         if self.pool in WEIGHTINGS and self.vocabulary is not None:
-            self.weights = self.weigh(self.vectors.words)
+            stored, rule = self.vectors.text_weights, (self.pool, self.constant, self.vocabulary)
+            if rule not in stored:
+                stored[rule] = self.weigh(self.vectors.words)
+            self.weights = stored[rule]
 
     @property
     def output_dim(self) -> int:
@@ -386,6 +389,8 @@ class TextEmbedder:
 
     def weigh(self, words: Sequence[str]) -> np.ndarray:
         """The weights of words, (words,)."""
+        if not words:
+            return np.zeros(0)
         frequencies = self.word_frequencies
         assert frequencies is not None
         if self.pool == "idf":  # ln((1 + n) / (1 + f)) + 1 for a word in f of n texts, as in scikit-learn
@@ -499,11 +504,11 @@ class TextEmbedder:
 
 def check_options(pool: Any, constant: Any, frequencies: Any, remove_components: Any, normalize: Any) -> None:
     """Refuse options that are out of range or have no effect."""
-    check_value("pool", pool, Pool, {})
+    check_value("pool", pool, Pool | None, {})
     check_value("constant", constant, float | None, {"ge": 1e-9})
     check_value("frequencies", frequencies, Frequencies | None, {})
     check_value("remove_components", remove_components, int, {"ge": 0})
     check_value("normalize", normalize, bool, {})
     for name, value in (("constant", constant), ("frequencies", frequencies)):
-        if pool not in WEIGHTINGS and value is not None:
+        if pool not in (*WEIGHTINGS, None) and value is not None:
             raise SettingError(f"{S[name]} requires pool {' or '.join(WEIGHTINGS)}, got {pool}")

@@ -7,7 +7,7 @@ import numpy as np
 
 from embeddings.errors import S, SettingError
 from embeddings.models.embed import load_source, text_batches_of, text_embedder
-from embeddings.models.model import Model
+from embeddings.models.model import MEAN, Model
 from embeddings.settings import Positive, Range, check_value
 from embeddings.vectors.pooling import common_components, moment_components
 from embeddings.vectors.vectors import Vectors
@@ -86,7 +86,7 @@ def weight_vectors(
     matrix = rows if pca is None else rows @ following.T
     old = embedder.vectors
     new = Vectors(old.word_list, np.asarray(matrix, np.float32), counts=old.counts, word_form=old.word_form)
-    new.tokenizer_file = old.tokenizer_file
+    new.tokenizer_file, new.text_pool = old.tokenizer_file, MEAN
     return new
 
 

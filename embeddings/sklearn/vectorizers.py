@@ -12,7 +12,7 @@ from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import Items, Texts
 from embeddings.errors import S, SettingError
 from embeddings.models.document_vectors import installed_inferencer
-from embeddings.models.embed import load_source, text_settings, word_frequencies
+from embeddings.models.embed import default_pool, load_source, text_settings, word_frequencies
 from embeddings.models.loading import load_model
 from embeddings.models.model import Epochs, Model
 from embeddings.models.text_embedder import TextEmbedder, check_options
@@ -48,7 +48,7 @@ class MeanVectorizer(TextVectorizer):
         settings: of the trainer, such as `{"dim": 50}`; parameter searches name one as `settings__dim`.
         vectors: trained vectors to use instead of training: Vectors, a Model, or the path of either.
         pool: how the vectors of words become one, as in `embeddings.embed`: "mean", "sif", "subsample", "idf", "sum",
-            "max", "min" or "power-mean".
+            "max", "min" or "power-mean"; by default chosen by the vectors or the model, as there.
         weighting: an earlier name of `pool`, for "mean", "subsample" and "sif".
         constant: the threshold of "subsample", or the a of "sif"; 0.001 by default.
         frequencies: the source of word frequencies for "subsample" and "sif": "vectors", which must have counts, or
@@ -69,7 +69,7 @@ class MeanVectorizer(TextVectorizer):
     """
 
     vectors: "Vectors | Model | str | os.PathLike[str] | None" = None
-    pool: Pool = "mean"
+    pool: Pool | None = None
     weighting: Weighting | None = None
     constant: float | None = None
     frequencies: Frequencies | None = None
@@ -105,7 +105,7 @@ class MeanVectorizer(TextVectorizer):
         """Learn from texts, and return them."""
         texts, seed = as_training_texts(X), self._seed()
         check_value("weighting", self.weighting, Weighting | None, {})
-        if self.weighting is not None and self.pool not in ("mean", self.weighting):
+        if self.weighting is not None and self.pool not in (None, "mean", self.weighting):
             raise SettingError(f"pool {self.pool} and weighting {self.weighting} contradict each other: set {S.pool}")
         pool = self.weighting or self.pool
         check_options(pool, self.constant, self.frequencies, self.remove_components, self.normalize)
@@ -123,8 +123,9 @@ class MeanVectorizer(TextVectorizer):
         self.model_ = source if isinstance(source, Model) else None
         self.vectors_: Vectors = source.vectors if isinstance(source, Model) else source
         self._embedder = TextEmbedder(
-            self.vectors_, settings, pool, self.constant, self.frequencies, self.remove_components, self.normalize,
-            vocabulary=word_frequencies(source),
+            self.vectors_, settings, pool or default_pool(source), self.constant, self.frequencies,
+            self.remove_components, self.normalize, vocabulary=word_frequencies(source),
+            tokenizer_file=self.vectors_.tokenizer_file if self.tokenizer is None and self.case is None else None,
         )  # fmt: skip
         self._embedder.fit(read_texts([Items(texts)]))
         self.frequencies_ = self._embedder.word_frequencies

@@ -32,6 +32,7 @@ from embeddings.models.embed import (
     text_batches_of,
     text_embedder,
     text_settings,
+    word_frequencies,
 )
 from embeddings.models.model import Model
 from embeddings.models.text_embedder import TextEmbedder, TextFrequencies
@@ -162,7 +163,7 @@ class TextIndex:
         vector_column: str | None = None,
         kind: str = "exact",
         dtype: DataType = "float32",
-        pool: Pool = "sif",
+        pool: Pool | None = None,
         constant: Annotated[float, Range(ge=1e-9)] | None = None,
         frequencies: Frequencies | None = None,
         remove_components: Annotated[int, Range(ge=0)] = 0,
@@ -212,10 +213,13 @@ class TextIndex:
             "dim": dim,
         }  # fmt: skip
         source = None if model is None else load_source(model)
-        embedder = None if source is None else text_embedder(both_sides(source)[1], normalize=True, **pooling)
+        text_source = None if source is None else both_sides(source)[1]
+        embedder = None if text_source is None else text_embedder(text_source, normalize=True, **pooling)
+        if embedder is not None:
+            pooling["pool"] = embedder.pool
         if embedder is not None and fit_on is not None:
             embedder.fit_first(text_batches_of(fit_on, text_column))
-        common = common_words(None if embedder is None else embedder.vocabulary)
+        common = common_words(None if text_source is None else word_frequencies(text_source))
         lexicon = Lexicon(word_settings(source), stemming, common)
         lexicon.stem([])  # refuses an unknown language, or a missing library
         columns = Columns(text_column, id_column, vector_column)
@@ -265,12 +269,13 @@ class TextIndex:
         return f"<TextIndex of {len(self)} texts, {self.record['dim']} components>"
 
     def describe(self) -> dict[str, Any]:
-        """Texts, dimension, kind of index, type of vectors, segments, rows that are removed, and bytes on disk."""
+        """Texts, dimension, pooling, kind of index, type of vectors, segments, removed rows, and bytes on disk."""
         segments = self.segments
         live_count = sum(segment.live_count for segment in segments)
         return {
             "texts": live_count,
             "dim": self.record["dim"],
+            "pool": self.record["pooling"].get("pool"),
             "kind": self.record["kind"],
             "dtype": self.record["dtype"],
             "segments": len(segments),

@@ -20,7 +20,7 @@ from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.phrases.phrase_list import merge_phrase_tables
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, DeclarationError, EmbeddingsError, FormatError, S
-from embeddings.models.model import Model
+from embeddings.models.model import TEXT_POOL, Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import VECTORS, Arrays, copy_into, is_finite
 from embeddings.models.text_settings import PHRASES, TEXT_SETTINGS
@@ -94,6 +94,7 @@ def new_model(
         "threads": data.threads,
         **({} if options.replicas is None else {"replicas": to_jsonable(options.replicas)}),
         "corpus": data.encoded.fingerprint,
+        TEXT_POOL: data.trainer.text_pool,
         "text": {**{name: meta["settings"].get(name) for name in TEXT_SETTINGS}, PHRASES: meta.get(PHRASES)},
         "unit": progress.unit,
         "words": progress.words,

@@ -13,7 +13,7 @@ import numpy as np
 
 from embeddings.corpora.remapping import find_unknown_rows, row_number
 from embeddings.corpora.tokenizers import is_lower_case
-from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
 from embeddings.indexes.protocol import SearchMethod
@@ -96,9 +96,10 @@ class Vectors(InteropMixin):
         SettingError: a word occurs twice, the shapes do not match, or the sum of the counts does not fit an int64.
     """
 
-    CACHED_ATTRIBUTES = ("unit_rows", "fingerprint", "unknown_rows", "is_lower")
+    CACHED_ATTRIBUTES = ("unit_rows", "fingerprint", "unknown_rows", "is_lower", "frequencies", "text_weights")
     item_name: ClassVar[str] = "words"  # plural of the items that have vectors, for messages
     tokenizer_file: Path | None = None  # path of tokenizer.json, in formats that store one
+    text_pool: str | None = None  # how vectors of texts are pooled by default, if the model has recorded it
 
     def __init__(
         self,
@@ -266,6 +267,22 @@ class Vectors(InteropMixin):
         if not np.isfinite(rows.sum()):
             self.check_finite()
         return rows
+
+    @cached_property
+    def frequencies(self) -> Vocabulary | None:
+        """The words and their counts, the most frequent first; None if the counts are unknown."""
+        if self.counts is None:
+            return None
+        if np.any(np.diff(self.counts) > 0):
+            return Vocabulary.from_counts(self.words, self.counts.tolist())
+        vocabulary = Vocabulary(self.words, self.counts)
+        vocabulary.word_list = self.word_list
+        return vocabulary
+
+    @cached_property
+    def text_weights(self) -> dict[tuple[Any, ...], np.ndarray]:
+        """The weights of the words, (words,), by each rule by which texts have been embedded; see `TextEmbedder`."""
+        return {}
 
     @cached_property
     def unknown_rows(self) -> list[str] | None:

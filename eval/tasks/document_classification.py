@@ -19,8 +19,9 @@ from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, maj
 from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
 from embeddings.eval.word_matching import look_up
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
+from embeddings.models.embed import default_pool, word_frequencies
 from embeddings.models.model import Model
-from embeddings.vectors.pooling import RowTexts, sum_rows, sum_weights
+from embeddings.vectors.pooling import DEFAULT_CONSTANT, RowTexts, sum_rows, sum_weights, word_weights
 from embeddings.vectors.vectors import Vectors
 
 TRAIN_TEST = "trained on one file and tested on another"
@@ -99,14 +100,16 @@ PROTOCOL = (
     "documents; ties go to the label that is first alphabetically; macro: the mean over labels; {split}; interval: "
     "Wilson's for accuracy, bootstrap over documents for macro-F1"
 )
-MEANS = (
-    "the mean vector of a document's words; words by the tokenizer `words`, looked up as written, then in lower case; "
+WORDS = (
+    "; words by the tokenizer `words`, looked up as written, then in lower case; "
     "words without a vector are left out, and a document without any gets zeros"
 )
+MEANS = "the mean vector of a document's words" + WORDS
+WEIGHTED_MEANS = f"the mean vector of a document's words, weighted by sif with the constant {DEFAULT_CONSTANT}" + WORDS
 INFERRED = "the vectors that the model infers for documents, with seed 1 and as many epochs as in training"
 TRAINED = "the trained document vectors with these names; a document without one gets zeros"
 NOT_COVERED = {
-    MEANS: "no word of the documents has a vector",
+    **dict.fromkeys((MEANS, WEIGHTED_MEANS), "no word of the documents has a vector"),
     INFERRED: "the model knows no word of the documents",
     TRAINED: "no document has a vector of its name",
 }
@@ -148,7 +151,7 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     scores = [*by_label, *majority, macro, accuracy]
     if kind is TRAINED or isinstance(source, ConcatenatedModels):
         return scores
-    _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
+    _, counts, _ = mean_vectors(source, test)
     known, words = int(counts[is_tested].sum()), int(np.diff(test.starts)[is_tested].sum())
     return [*scores, word_coverage(name, test.name, known, words)]
 
@@ -173,16 +176,24 @@ def represent(
                 "documents for the models, which were trained with documents='lines'"
             )
         return matrix, np.asarray(matrix.any(axis=1)), INFERRED
-    matrix, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
-    return matrix, counts > 0, MEANS
+    matrix, counts, kind = mean_vectors(source, test)
+    return matrix, counts > 0, kind
 
 
-def mean_vectors(vectors: Vectors, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.int64]]:
-    """The mean vector of each document's known words (documents, dim) float32, and their number (documents,)."""
-    matrix, has_vector = look_up(vectors, test.words)
+def mean_vectors(source: Vectors | Model, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.int64], str]:
+    """The mean vector of each document's known words (documents, dim) float32, weighted by sif if `embed` does so.
+
+    Also the number of known words (documents,), and a description of the vectors.
+    """
+    matrix, has_vector = look_up(source if isinstance(source, Vectors) else source.vectors, test.words)
+    frequencies = word_frequencies(source) if default_pool(source) == "sif" else None
+    weights = has_vector
+    if frequencies is not None:
+        weights = has_vector * word_weights(test.words, frequencies, "sif", DEFAULT_CONSTANT)
     texts = RowTexts(test.ids.astype(np.int64), test.starts)
-    sums, counts = sum_rows([matrix], texts, [has_vector]), sum_weights(texts, has_vector)
-    return np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32), counts.astype(np.int64)
+    sums, counts = sum_rows([matrix], texts, [weights]), sum_weights(texts, has_vector)
+    means = np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32)
+    return means, counts.astype(np.int64), MEANS if frequencies is None else WEIGHTED_MEANS
 
 
 KIND = Kind(

@@ -105,7 +105,9 @@ class TextVectors:
     @property
     def description(self) -> str:
         """The settings, for protocols."""
-        settings = {"pool": "mean", **self.pooling}
+        from embeddings.models.embed import default_pool
+
+        settings = {"pool": default_pool(self.source), **self.pooling}
         return ", ".join(f"{name} {value}" for name, value in settings.items())
 
     def embed_pairs(self, left: Sequence[str], right: Sequence[str]) -> EmbeddedTexts:

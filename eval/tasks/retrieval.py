@@ -137,7 +137,7 @@ def index_of(subject: Subject, test: RetrievalSet) -> "TextIndex":
     """
     from embeddings.text_search.text_index import TextIndex  # imports numba
 
-    settings, pooling = subject.settings, {"pool": "mean", **subject.settings.pooling}
+    settings, pooling = subject.settings, dict(subject.settings.pooling)
     if isinstance(subject.source, TextIndex):
         own = settings_of(subject.source)
         for name, value in {**settings.pooling, "stemming": settings.stemming, "index": settings.index}.items():

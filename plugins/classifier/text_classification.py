@@ -81,6 +81,7 @@ class TextClassification(Trainer, ClassifierSettings):
     tokenizer = "ascii-whitespace"
     case = "keep"
     reads_labels = True
+    text_pool = "mean"
     precompile_settings: ClassVar[Mapping[str, Any]] = {"word_ngrams": 2, "min_n": 1, "max_n": 2}
     fixed_settings = ("dim", "objective", "word_ngrams", "min_n", "max_n", "buckets")
 

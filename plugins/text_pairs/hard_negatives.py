@@ -29,7 +29,7 @@ def mine_negatives(
     is none among the `top` nearest, it is drawn at random. A pair for which there is none at all is left out.
 
     Arguments:
-        model: a model or vectors, of which the mean over words is the vector of a text.
+        model: a model or vectors, by which texts get vectors as by `embeddings.embed`.
         pairs: the pairs, or a table or iterable of them; all of their texts are held in memory.
         top: how many of the nearest right texts are compared.
         max_ratio: between 0 and 1.

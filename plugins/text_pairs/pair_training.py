@@ -103,6 +103,8 @@ MIN_NGRAM_LENGTH = 3
 class TextVectorSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, Dimension):
     """Settings of trainers of text vectors."""
 
+    text_pool: ClassVar[str] = "mean"
+
     dim: int = option(
         256, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(64, 512, log=True), common=True
     )

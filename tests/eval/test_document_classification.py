@@ -40,7 +40,7 @@ def vectors():
 
 def test_mean_vectors_equal_the_naive_implementation(tmp_path, vectors):
     test = read_documents(write(tmp_path / "d.csv"), "text", "label")
-    documents, (means, counts) = test, mean_vectors(vectors, test)
+    documents, (means, counts, _) = test, mean_vectors(vectors, test)
     for place, (label, text) in enumerate(rows(200, 0)):
         words = [word for word in text.lower().strip(".").split() if word in vectors]
         assert counts[place] == len(words)
@@ -65,7 +65,7 @@ def test_predictions_equal_scikit_learn(tmp_path, vectors):
     from sklearn.linear_model import LogisticRegression
 
     test = read_documents(f"{write(tmp_path / 'a.csv', 400)},{write(tmp_path / 'b.csv', 100, seed=1)}", "text", "label")
-    means, counts = mean_vectors(vectors, test)
+    means, counts, _ = mean_vectors(vectors, test)
     label = np.array([label == "good" for label in test.labels]).astype(int)
     (learned, asked), known = test.splits[0], counts > 0
     weights = np.zeros(500)

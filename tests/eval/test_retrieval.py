@@ -131,7 +131,7 @@ def test_rankings_are_those_of_an_index_of_the_documents(vectors, tmp_path):
     paths = write_retrieval(tmp_path)
     test = read_retrieval_set(paths)
     rows = pa.table({"id": test.ids, "text": test.documents})
-    index = em.TextIndex.build(vectors, rows, tmp_path / "i", pool="mean")
+    index = em.TextIndex.build(vectors, rows, tmp_path / "i")
     for ranking in ("lexical", "fused"):
         expected = []
         for query, grades in zip(test.queries, test.relevant, strict=True):

@@ -137,8 +137,8 @@ def test_texts_are_read_as_the_training_text_was(tmp_path):
     model.save(tmp_path / "m")
     expected = model.vectors[["the", "End."]].mean(axis=0)
     for source in (model, tmp_path / "m", str(tmp_path / "m"), em.load(tmp_path / "m")):
-        np.testing.assert_allclose(em.embed(source, ["the End. end"])[0], expected, atol=1e-7)
-    lower = em.embed(model, ["THE"], case="lower")[0]
+        np.testing.assert_allclose(em.embed(source, ["the End. end"], pool="mean")[0], expected, atol=1e-7)
+    lower = em.embed(model, ["THE"], case="lower", pool="mean")[0]
     np.testing.assert_allclose(lower, model.vectors["the"], atol=1e-7)
 
 
@@ -154,14 +154,14 @@ def test_phrases_are_joined_as_in_training():
     model = em.CBOW(dim=8, min_count=1, subsample=0).train(
         em.Corpus(["new york and new york"] * 5, phrases=em.corpora.PhraseList(["new york"])), threads=1
     )
-    rows = em.embed(model, ["", "New York", "and", ""])
+    rows = em.embed(model, ["", "New York", "and", ""], pool="mean")
     np.testing.assert_array_equal(rows[1], model.vectors["new_york"])
     np.testing.assert_array_equal(rows[2], model.vectors["and"])
     assert not rows[[0, 3]].any()
 
 
 def test_tokenizers_of_python_functions(vectors):
-    rows = em.embed(vectors, ["w1,w2", ""], tokenizer=lambda text: text.split(","))
+    rows = em.embed(vectors, ["w1,w2", ""], pool="mean", tokenizer=lambda text: text.split(","))
     np.testing.assert_allclose(rows[0], vectors[["w1", "w2"]].mean(axis=0), atol=1e-6)
 
 
@@ -207,12 +207,12 @@ def test_models_whose_text_a_tokenizer_json_split(tmp_path, case):
     form = str.lower if case == "lower" else str
     tokens = [[form(token) for token in ["Red", "car", "##s", "house", "house", "[UNK]"]], [], ["a"]]
     expected = [model.vectors[one].mean(axis=0) if one else np.zeros(4) for one in tokens]
-    np.testing.assert_allclose(em.embed(model, texts), expected, atol=1e-6)
+    np.testing.assert_allclose(em.embed(model, texts, pool="mean"), expected, atol=1e-6)
 
 
 INVALID = [
     ({"pool": "median"}, "pool.*median"),
-    ({"constant": 1e-3}, "constant requires.*sif"),
+    ({"pool": "mean", "constant": 1e-3}, "constant requires.*sif"),
     ({"pool": "sif", "constant": 0}, "constant"),
     ({"remove_components": -1}, "remove_components.*-1"),
     ({"dim": 22}, "dim.*22"),

@@ -105,7 +105,7 @@ def test_frequencies_are_those_of_the_training_corpus(weighting):
     vectorizer = em.sklearn.MeanVectorizer(settings={**SMALL, "min_count": 2}, weighting=weighting).fit(texts)
     assert vectorizer.frequencies_.counts.tolist() == [5, 2]
     assert vectorizer.frequencies_.total == 8
-    assert em.sklearn.MeanVectorizer(settings=SMALL).fit(texts).frequencies_ is None
+    assert em.sklearn.MeanVectorizer(settings=SMALL, pool="mean").fit(texts).frequencies_ is None
 
 
 def test_vectors_without_counts_are_weighted_by_the_texts(vectors):
@@ -145,7 +145,7 @@ def test_trainers_by_name_or_as_objects():
     assert (by_name.model_.name, by_name.vectors_.dim) == ("cbow", 5)
     vectorizer = em.sklearn.MeanVectorizer(em.CBOW(**SMALL), {"dim": 5}).fit(texts)
     np.testing.assert_array_equal(vectorizer.vectors_.matrix, by_name.vectors_.matrix)
-    words = em.sklearn.MeanVectorizer("paragraph-dbow", {**SMALL, "train_words": True}).fit(texts)
+    words = em.sklearn.MeanVectorizer("paragraph-dbow", {**SMALL, "train_words": True}, pool="mean").fit(texts)
     assert words.transform(["w1"]).tobytes() == words.model_.vectors["w1"].tobytes()
 
 
@@ -160,7 +160,7 @@ def test_unseen_words_are_composed():
 
 
 def test_forms_of_texts(vectors):
-    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors).fit(["w1"])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, pool="mean").fit(["w1"])
     plain = ["w1 W2, w3!", "w4 x", "", "w1"]
     expected = vectorizer.transform(plain)
     np.testing.assert_allclose(expected[0], vectors[["w1", "w2", "w3"]].mean(axis=0), atol=1e-6)
@@ -247,8 +247,8 @@ INVALID_PARAMETERS = [
     ({"weighting": "sif", "constant": float("nan")}, SettingError, "constant.*nan"),
     ({"pool": "median"}, SettingError, "pool.*'median'"),
     ({"pool": "max", "weighting": "sif"}, SettingError, "pool max.*weighting sif"),
-    ({"constant": 0.1}, SettingError, "constant.*sif"),
-    ({"frequencies": "texts"}, SettingError, "frequencies.*sif"),
+    ({"pool": "mean", "constant": 0.1}, SettingError, "constant.*sif"),
+    ({"pool": "mean", "frequencies": "texts"}, SettingError, "frequencies.*sif"),
     ({"weighting": "sif", "frequencies": "x"}, SettingError, "frequencies.*vectors, texts.*'x'"),
     ({"remove_components": -1}, SettingError, "remove_components.*-1"),
     ({"remove_components": True}, SettingError, "remove_components.*True"),
@@ -261,7 +261,9 @@ INVALID_PARAMETERS = [
 
 
 @pytest.mark.parametrize(
-    ("parameters", "error", "message"), INVALID_PARAMETERS, ids=[str(next(iter(row[0]))) for row in INVALID_PARAMETERS]
+    ("parameters", "error", "message"),
+    INVALID_PARAMETERS,
+    ids=[str(next(reversed(row[0]))) for row in INVALID_PARAMETERS],
 )
 def test_fit_refuses_invalid_parameters(parameters, error, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -291,23 +293,23 @@ def test_trained_vectors_of_a_model_and_of_paths(tmp_path):
     queries = ["The End.", "the End. end"]
     expected = [model.vectors[["The", "End."]].mean(axis=0), model.vectors[["the", "End."]].mean(axis=0)]
     for texts in (model, tmp_path / "m", str(tmp_path / "m")):
-        vectorizer = em.sklearn.MeanVectorizer(vectors=texts).fit(queries)
+        vectorizer = em.sklearn.MeanVectorizer(vectors=texts, pool="mean").fit(queries)
         np.testing.assert_allclose(vectorizer.transform(queries), expected, atol=1e-7)
     assert em.sklearn.MeanVectorizer(vectors=model, weighting="sif").fit(queries).frequencies_ is model.vocabulary
     plain = em.sklearn.MeanVectorizer(vectors=tmp_path / "v.npy").fit(queries)
     np.testing.assert_allclose(plain.transform(queries)[0], model.vectors["The"], atol=1e-7)
     plain.set_params(tokenizer="whitespace").fit(queries)
     np.testing.assert_allclose(plain.transform(queries), expected, atol=1e-7)
-    lower = em.sklearn.MeanVectorizer(vectors=model, case="lower").fit(queries)
+    lower = em.sklearn.MeanVectorizer(vectors=model, case="lower", pool="mean").fit(queries)
     np.testing.assert_allclose(lower.transform(queries[:1])[0], model.vectors["the"], atol=1e-7)
 
 
 def test_phrases_are_joined(tmp_path):
     (tmp_path / "p.tsv").write_text("new york\n")
     model = em.CBOW(**SMALL).train(em.Corpus(["new york and new york"] * 5, phrases=tmp_path / "p.tsv"))
-    vectorizer = em.sklearn.MeanVectorizer(vectors=model).fit(["new york"])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=model, pool="mean").fit(["new york"])
     np.testing.assert_array_equal(vectorizer.transform(["New York"])[0], model.vectors["new_york"])
-    vectorizer = em.sklearn.MeanVectorizer(vectors=model.vectors).fit([["new_york"]])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=model.vectors, pool="mean").fit([["new_york"]])
     np.testing.assert_array_equal(vectorizer.transform([["new_york"]])[0], model.vectors["new_york"])
 
 

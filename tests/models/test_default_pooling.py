@@ -1,0 +1,161 @@
+"""The default pooling of word vectors into those of texts: one for each model and vectors, the same everywhere."""
+
+import json
+
+import numpy as np
+import pytest
+from commands import expect
+
+import embeddings as em
+from embeddings.eval.tasks import document_classification
+from embeddings.eval.tasks.evaluation_kind import TextVectors
+from embeddings.models.embed import default_pool, text_batches_of
+from embeddings.models.model import Model
+
+TEXTS = [f"the the red{number % 5} car the blue{number % 3} bus" for number in range(60)]
+QUERIES = ["the red1 car", "the the blue2", "red3 unknown bus"]
+
+
+def distilled(**settings):
+    vectors = np.random.default_rng(1).normal(size=(len(TEXTS), 6)).astype(np.float32)
+    return em.Distillation(dim=4, epochs=2, **settings).train(em.corpora.text_vectors(TEXTS, vectors), threads=1)
+
+
+def paired():
+    pairs = [(text, text.replace("car", "bus")) for text in TEXTS]
+    return em.train("text-pairs", em.corpora.TextPairs(pairs), dim=4, epochs=1, threads=1)
+
+
+def skipgram():
+    return em.SkipGram(dim=4, min_count=1, epochs=2).train(TEXTS, threads=1)
+
+
+@pytest.fixture(scope="module", params=["distill", "skipgram"])
+def model(request):
+    return distilled() if request.param == "distill" else skipgram()
+
+
+def expected_pool(model):
+    return "mean" if model.name == "distill" else "sif"
+
+
+def test_all_entry_points_pool_a_model_alike(tmp_path, model):
+    """`em.embed`, `embed`, `index`, the estimator, and both evaluations of texts."""
+    pool, path = expected_pool(model), tmp_path / "model"
+    model.save(path)
+    expected = em.embed(model, QUERIES, pool=pool)
+    assert not np.allclose(expected, em.embed(model, QUERIES, pool="mean" if pool == "sif" else "sif"))
+    for source in (model, em.load_model(path), model.vectors, em.load(path)):
+        np.testing.assert_allclose(em.embed(source, QUERIES), expected, rtol=0.02, atol=1e-6)
+    np.testing.assert_array_equal(em.embed(path, QUERIES), expected)
+
+    (tmp_path / "queries.txt").write_text("\n".join(QUERIES) + "\n")
+    expect("embed", path, tmp_path / "queries.txt", "-o", tmp_path / "e.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "e.npy"), expected)
+
+    index = em.TextIndex.build(path, QUERIES, tmp_path / "queries.index")
+    assert index.record["pooling"]["pool"] == index.describe()["pool"] == pool
+    units = expected / np.linalg.norm(expected, axis=1, keepdims=True)
+    indexed = np.concatenate([rows for _, rows in index.query_embedder.embed(text_batches_of(QUERIES, None))])
+    np.testing.assert_allclose(indexed, units, atol=1e-6)
+
+    estimator = em.sklearn.MeanVectorizer(vectors=path).fit(TEXTS)
+    np.testing.assert_array_equal(estimator.transform(QUERIES), expected)
+
+    texts = TextVectors(model, {})
+    np.testing.assert_array_equal(texts.embed(QUERIES).matrix, expected)
+    assert f"pool {pool}" in texts.description
+
+    table = tmp_path / "documents.tsv"
+    table.write_text("text\tlabel\n" + "".join(f"{text}\t{row % 2}\n" for row, text in enumerate([*QUERIES, *TEXTS])))
+    documents = document_classification.read_documents(str(table), "text", "label")
+    means, _, kind = document_classification.mean_vectors(model, documents)
+    np.testing.assert_allclose(means[: len(QUERIES)], expected, rtol=1e-5)
+    assert ("sif" in kind) == (pool == "sif")
+
+
+def test_the_commands_print_how_they_pool(tmp_path, model):
+    path, pool = tmp_path / "model", expected_pool(model)
+    model.save(path)
+    (tmp_path / "t.txt").write_text("\n".join(TEXTS))
+    for command, out in (("embed", "e.npy"), ("index", "i")):
+        result = expect(*command.split(), path, tmp_path / "t.txt", "-o", tmp_path / out, "--json")
+        assert f"pooled by {pool}" in result.stderr
+        assert json.loads(result.stdout)["pool"] == pool
+
+
+def test_models_of_texts_have_means_also_if_saved_before_it_was_recorded(tmp_path):
+    for model in (
+        distilled(),
+        paired(),
+        em.train("classifier", ["__label__x a b", "__label__y c d"] * 9, dim=4, min_count=1),
+    ):
+        assert model.record["text_pool"] == "mean"
+        old = {name: value for name, value in model.record.items() if name != "text_pool"}
+        again = Model(
+            model.name, vectors=em.Vectors(model.vectors.words, model.vectors.matrix, counts=model.vectors.counts),
+            vocabulary=model.vocabulary, settings=model.settings, tables=model.tables, record=old,
+        )  # fmt: skip
+        assert default_pool(model) == default_pool(model.vectors) == default_pool(again) == "mean"
+
+
+def test_a_model_of_pairs_with_two_sides_has_means_on_both():
+    pairs = [(text, text.replace("car", "bus")) for text in TEXTS]
+    model = em.train("text-pairs", em.corpora.TextPairs(pairs), dim=4, epochs=1, threads=1, sides="map")
+    assert [default_pool(side) for side in model.sides] == ["mean", "mean"]
+
+
+def test_vectors_of_other_programs(tmp_path):
+    """Counts decide; a tokenizer.json means a plain mean, since its rows contain the weights."""
+    words, matrix = ["the", "car"], np.eye(2)
+    counted, plain = em.Vectors(words, matrix, counts=[99, 1]), em.Vectors(words, matrix)
+    assert (default_pool(counted), default_pool(plain)) == ("sif", "mean")
+    assert default_pool(em.Vectors(words, matrix, counts=[0, 0])) == "mean"
+    weighted = em.training.weight_vectors(counted)
+    assert default_pool(weighted) == "mean"
+    np.testing.assert_allclose(em.embed(weighted, ["the car"]), em.embed(counted, ["the car"]))
+    np.testing.assert_allclose(em.embed(plain, ["the car"]), [[0.5, 0.5]])
+
+
+def test_model2vec_folders_are_averaged(tmp_path):
+    pytest.importorskip("tokenizers")
+    vectors = em.Vectors(["the", "car"], np.eye(2), counts=[99, 1])
+    for format in ("model2vec", "numpy-folder"):
+        vectors.save(tmp_path / format, format=format)
+        read = em.load(tmp_path / format)
+        assert default_pool(read) == "mean"
+        np.testing.assert_allclose(em.embed(read, ["the car"]), [[0.5, 0.5]])
+        estimator = em.sklearn.MeanVectorizer(vectors=read).fit(["the car"])
+        np.testing.assert_allclose(estimator.transform(["the car"]), [[0.5, 0.5]])
+
+
+def test_an_index_keeps_the_pooling_that_it_records(tmp_path, model):
+    other = "mean" if expected_pool(model) == "sif" else "sif"
+    model.save(tmp_path / "model")
+    index = em.TextIndex.build(tmp_path / "model", TEXTS, tmp_path / "i", pool=other)
+    assert index.record["pooling"]["pool"] == other
+    assert em.load_index(tmp_path / "i").query_embedder.pool == other
+
+
+def test_weights_of_words_are_computed_once_for_each_rule(monkeypatch):
+    rng = np.random.default_rng(1)
+    vectors = em.Vectors(["b", "a", "c"], rng.normal(size=(3, 2)), counts=[1, 9, 5])  # not in order of counts
+    expected = [
+        em.embed(em.Vectors(vectors.words, vectors.matrix, counts=vectors.counts), ["a b c"], pool=pool)
+        for pool in ("sif", "subsample")
+    ]
+    calls = []
+    original = em.models.text_embedder.TextEmbedder.weigh
+    monkeypatch.setattr(
+        em.models.text_embedder.TextEmbedder,
+        "weigh",
+        lambda self, words: calls.append(len(words)) or original(self, words),
+    )
+    for _ in range(3):
+        np.testing.assert_array_equal(em.embed(vectors, ["a b c"], pool="sif"), expected[0])
+        np.testing.assert_array_equal(em.embed(vectors, ["a b c"], pool="subsample"), expected[1])
+        em.embed(vectors, ["a b c"], pool="sif", constant=0.1)
+    assert sum(calls) == 9
+    p = np.array([1, 9, 5]) / 15
+    weights = 1e-3 / (1e-3 + p)
+    np.testing.assert_allclose(expected[0][0], (weights[:, None] * vectors.matrix).mean(axis=0), rtol=1e-5)
