@@ -142,6 +142,7 @@ def describe(path: Path) -> dict[str, Any]:
 FORMAT = Format(
     summary="the TensorBoard projector's pair vectors.tsv and metadata.tsv, in a folder",
     stores_counts=True,
+    files=frozenset({VECTORS, METADATA, CONFIG}),
     sniff_folder=sniff_folder,
     read=read,
     write=write,

@@ -10,7 +10,10 @@ from typing import Any
 from embeddings.errors import FormatError
 from embeddings.formats import huggingface
 from embeddings.formats.huggingface import (
+    MODEL,
+    README,
     SENTENCE_TRANSFORMERS_TABLE,
+    TOKENIZER,
     describe_table,
     write_card,
     write_table,
@@ -83,6 +86,7 @@ def describe(path: Path) -> dict[str, Any]:
 FORMAT = Format(
     summary="a folder that SentenceTransformer loads, with a StaticEmbedding",
     stores_counts=True,
+    files=frozenset({MODULES, CONFIG, README, *(f"{SUBFOLDER}/{name}" for name in (MODEL, TOKENIZER))}),
     sniff_folder=sniff_folder,
     read=read,
     write=write,

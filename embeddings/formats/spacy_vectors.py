@@ -28,6 +28,8 @@ from embeddings.vectors.file_format import Format, encode_words
 from embeddings.vectors.vectors import Vectors
 
 VOCABULARY, STRINGS, ROWS, DATA, MODE = "vocab", "strings.json", "key2row", "vectors", "vectors.cfg"
+VOCABULARY_FILES = (STRINGS, ROWS, DATA, MODE, "lookups.bin")
+FILES = frozenset({"config.cfg", "meta.json", "tokenizer", *(f"{VOCABULARY}/{name}" for name in VOCABULARY_FILES)})
 LANGUAGE = re.compile("[a-z]{2,3}")
 MAX_EXPANSION = 100  # times the size of the files
 SMALL_BYTES = 1 << 28  # any folder may expand to this size
@@ -154,6 +156,7 @@ def describe(path: Path) -> dict[str, Any]:
 
 FORMAT = Format(
     summary="a folder with vectors for spacy.load and spacy train",
+    files=FILES,
     sniff_folder=sniff_folder,
     read=read,
     write=write,

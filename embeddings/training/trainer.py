@@ -21,7 +21,7 @@ from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.capabilities import Capabilities
 from embeddings.models.model import Model
-from embeddings.models.model_files import GROUP_JSON
+from embeddings.models.model_files import GROUP_JSON, check_target
 from embeddings.models.model_group import ModelGroup
 from embeddings.models.table import Table, word_vectors
 from embeddings.models.text_settings import continued_corpus_settings, model_settings
@@ -481,6 +481,9 @@ def open_group(
         if changes := list(differences(old.run, run)):
             raise OutputError(f"cannot resume {folder}, whose runs differ: {'; '.join(changes)}")
         group = replace(group, seeds=sorted({*seeds, *old.seeds}), finished=old.finished)
+    for seed in {*old.seeds, *group.seeds}.difference(group.finished):
+        if (path := group.path(seed)).exists():  # which is replaced or removed
+            check_target(path, force=True)
     for seed in set(old.seeds) - set(group.seeds):
         shutil.rmtree(group.path(seed), ignore_errors=True)
     folder.mkdir(exist_ok=True)

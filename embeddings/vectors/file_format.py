@@ -47,6 +47,8 @@ class Format:
             bytes has this format, broken or not. Required of a file format.
         sniff_folder: `sniff_folder(path)` returns the same for a folder. Required of a folder format.
         extensions: the file extensions that select the format for output, such as ".npy". Folders have none.
+        files: of a folder format, the paths in the folder that `write` may create, such as "vocab/vectors"; a folder
+            with other files is not replaced. None if they depend on the vectors.
         companions: the extensions of further files that `write` puts next to its path, such as ".txt".
         stores_counts: whether a file stores word counts itself.
         describe: `describe(path)` returns properties by name for `embeddings info`, read from the start of the file.
@@ -64,6 +66,7 @@ class Format:
     sniff: Callable[[bytes], float] | None = None
     sniff_folder: Callable[[Path], float] | None = None
     extensions: tuple[str, ...] = ()
+    files: frozenset[str] | None = None
     companions: tuple[str, ...] = ()
     stores_counts: bool = False
     describe: Callable[[Path], dict[str, Any]] = lambda _: {}
@@ -335,6 +338,18 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
         old_name = sniff(target) if target.is_dir() and any(target.iterdir()) else name
         if old_name is None or load_format(old_name) is not plugin:
             raise OutputError(f"{target} is not a folder of the {name} format and is not replaced; choose another name")
+        if others := other_files(target, plugin):
+            raise OutputError(
+                f"{target} is not replaced: it contains {others[0]!r:.80}, which is not part of the {name} format"
+            )
+
+
+def other_files(folder: Path, plugin: Format) -> list[str]:
+    """The paths in a folder, sorted, of files that the format does not write."""
+    if plugin.files is None:
+        return []
+    entries = [entry for entry in folder.rglob("*") if entry.is_symlink() or not entry.is_dir()]
+    return sorted({entry.relative_to(folder).as_posix() for entry in entries} - plugin.files)
 
 
 @contextmanager

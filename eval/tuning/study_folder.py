@@ -16,6 +16,7 @@ from embeddings.eval.benchmark.workspace import write_rows, write_text
 from embeddings.eval.statistics.results import Comparison, Comparisons, Result, Scores
 from embeddings.models.loading import load_classifier, load_model
 from embeddings.models.model import Model
+from embeddings.models.model_files import check_target
 from embeddings.support.docstrings import argument_texts
 from embeddings.support.files import check_own_folder
 from embeddings.support.imports import import_library
@@ -185,6 +186,9 @@ class StudyFolder:
         check_local(path, "folder of a search")
         is_resumed = resume and (Path(path) / STUDY).is_file()
         check_own_folder(path, STUDY, FILES, "folder of a search", force=force or is_resumed)
+        for model in (Path(path) / name for name in (BEST, DEFAULTS)):
+            if model.exists():
+                check_target(model, force=True)
         return is_resumed
 
     @classmethod

@@ -24,6 +24,18 @@ def test_trials_are_not_written_through_a_link(tmp_path):
     assert (tmp_path / "mine").read_bytes() == content
 
 
+@pytest.mark.parametrize("name", ["best", "defaults"])
+def test_a_search_does_not_replace_a_model_with_files_of_others(tmp_path, name):
+    folder = StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
+    folder.save(name, em.SkipGram(dim=2, min_count=1, subsample=0).train(["a b"] * 9, threads=1))
+    StudyFolder.create(tmp_path / "s", {}, resume=True, force=False)
+    (tmp_path / "s" / name / "notes.txt").write_text("mine")
+    for resume, force in ((False, True), (True, False)):
+        with pytest.raises(OutputError, match=r"notes\.txt"):
+            StudyFolder.create(tmp_path / "s", {}, resume=resume, force=force)
+    assert (tmp_path / "s" / name / "notes.txt").read_text() == "mine"
+
+
 def test_errors(pairs, tmp_path):
     for arguments in ({}, {"trials": 1, "seconds": 1.0}):
         with pytest.raises(SettingError, match="trials or of seconds"):

@@ -1,6 +1,7 @@
 """Folder formats: round trips, which folders are replaced, `info`, and folder formats of other packages."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -92,6 +93,21 @@ def test_only_a_folder_of_the_format_is_replaced_and_only_with_force(tmp_path, s
     small.save(tmp_path / "empty", form, force=True)
     assert load(tmp_path / "empty").words == small.words
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file", "mine", "v"]
+
+
+@pytest.mark.parametrize("form", FOLDERS)
+@pytest.mark.parametrize("name", ["notes.txt", ".git/config", "vocab/lexemes.bin", "0_StaticEmbedding/notes.txt"])
+def test_a_folder_with_files_of_others_is_not_replaced(tmp_path, small, form, name):
+    """A whole pipeline, or a model under version control, has the format too."""
+    out = tmp_path / "v"
+    small.save(out, form)
+    (out / name).parent.mkdir(exist_ok=True)
+    (out / name).write_text("mine")
+    with pytest.raises(OutputError, match=re.escape(name)):
+        small.save(out, form, force=True)
+    with pytest.raises(OutputError, match=re.escape(name)):
+        file_format.check_export(out, format=form, force=True)
+    assert (out / name).read_text() == "mine"
 
 
 @pytest.mark.parametrize("form", FOLDERS)
