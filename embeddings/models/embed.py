@@ -57,7 +57,7 @@ def embed(
 
     >>> import numpy as np, embeddings as em
     >>> vectors = em.Vectors(["red", "car"], np.array([[1, 0], [0, 1]]), counts=[3, 1])
-    >>> em.embed(vectors, ["Red car", "a red, red car", "bus"]).tolist()
+    >>> em.embed(vectors, ["Red car", "a red, red car", "bus"], pool="mean").tolist()
     [[0.5, 0.5], [0.6666666865348816, 0.3333333432674408], [0.0, 0.0]]
 
     Arguments:
