@@ -17,49 +17,21 @@ from pathlib import Path
 
 from studies.grid import Study
 
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import EmbeddingsError
 
 STUDIES = {  # the class of each study
-    "buckets": "bucket_search:Buckets",
-    "calls": "cost_study:Calls",
-    "classifiers": "classifier_study:Classifiers",
-    "cluster": "cluster_study:Cluster",
-    "cluster-plan": "cluster_study:ClusterPlan",
+    "calls": "single_calls:Calls",
     "composition": "page_tables:Composition",
     "composition-curve": "page_tables:CompositionCurve",
-    "distillation": "distillation_study:Distillation",
-    "evidence-coverage": "evidence_coverage:Coverage",
     "evidence-times": "command_times:EvidenceTimes",
     "explorer-times": "command_times:ExplorerTimes",
     "first-runs": "command_times:FirstRuns",
-    "kernels": "kernel_roofline:Kernels",
     "language-examples": "page_tables:LanguageExamples",
     "loading": "library_speed:Loading",
-    "many-cores": "thread_scaling:ManyCores",
-    "neural": "neural_study:Neural",
-    "objectives": "objective_study:Objectives",
-    "pair-candidates": "text_pair_study:PairCandidates",
-    "pair-curve": "text_pair_study:PairCurve",
     "pair-speed": "library_speed:PairSpeed",
-    "reading": "reading_speed:Reading",
     "readme": "page_tables:Readme",
-    "replicas": "replica_study:Replicas",
-    "retrieval": "retrieval_study:Retrieval",
     "reproduction": "reproduction:Reproduction",
-    "search": "search_speed:Search",
-    "settings": "scored_models:Settings",
-    "small-models": "small_model_study:SmallModels",
-    "text-pairs": "text_pair_study:TextPairs",
     "text-vectors": "library_speed:TextVectors",
-    "threads": "thread_scaling:Threads",
-    "time-to-quality": "cost_study:TimeToQuality",
-    "tokenizer-speed": "reading_speed:Tokenizers",
-    "tokenizers": "scored_models:Tokenization",
-    "unseen-words": "unseen_word_study:UnseenWords",
-    "unsegmented": "scored_models:Unsegmented",
-    "usage-groups": "usage_change_study:Groups",
-    "usage-halves": "usage_change_study:RandomHalves",
-    "widths": "cost_study:Widths",
 }
 
 
@@ -80,7 +52,7 @@ def options_of(name: str, kind: type[Study]) -> argparse.ArgumentParser:
         flag = "--" + option.replace("_", "-")
         if isinstance(default, bool):
             parser.add_argument(flag, action="store_true")
-        elif isinstance(default, list | dict):
+        elif isinstance(default, list):
             parser.add_argument(flag, nargs="+", type=type(next(iter(default), "")), default=default)
         elif isinstance(default, type):
             parser.add_argument(flag, type=default)
@@ -103,10 +75,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if missing and not only_table:
         parser.error(f"{name} requires {', '.join('--' + one.replace('_', '-') for one in missing)}")
     try:
-        for option in (one for one, default in kind.defaults.items() if default == {} and options[one]):
-            if wrong := [value for value in options[option] if "=" not in value]:
-                raise SettingError(f"expected NAME=FILE, got {wrong[0]!r}")
-            options[option] = dict(value.split("=", 1) for value in options[option])
         kind(name, options).make(out, only_table=only_table)
     except (EmbeddingsError, OSError) as error:
         parser.exit(1, f"Error: {error}\n")

@@ -47,7 +47,6 @@ PRINTING = [  # what the commands print on standard output
     ["info", "model", "--json"],
     ["evaluate", "model", "--similarity", "pairs.tsv"],
     ["compare", "model", "model", "--similarity", "pairs.tsv"],
-    ["perplexity", "text.txt", "--test", "text.txt", "--order", "2", "--min-count", "1"],
     ["explain", "model", "text.txt", "king", "queen"],
     ["shift", "lines.txt", "other.txt", *SPAN],
     ["stability", "model", "lines.txt", "-o", "out", "--resamples", "2", "--seeds", "2", "--threads", "1", "--json"],

@@ -11,16 +11,14 @@ from contextlib import chdir
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from statistics import fmean, median
+from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any, ClassVar
 
-import embeddings as em
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.eval.benchmark.workspace import Usage, run, write_text
 from embeddings.eval.machine import describe, environment
-from embeddings.eval.tasks.linear_classifier import MAJORITY
 from embeddings.support.plots import save_figure
 from embeddings.support.result_table import markdown_table
 
@@ -32,8 +30,7 @@ class Study:
     """A table or picture of the documentation, made by one command.
 
     results: the path of the results, below eval/results, without extension.
-    defaults: the options; a type in place of a default value means that a value is required, {} that values are
-    NAME=FILE.
+    defaults: the options; a type in place of a default value means that a value is required.
     facts: what is known of a measurement, for the sentence about it.
     """
 
@@ -87,7 +84,7 @@ class Grid(Study):
         """The cells to measure: by default all values of the options with the names of the keys, seed by seed."""
         order = sorted(self.keys, key=lambda key: key != "seed")
         options = (getattr(self.options, key) for key in order)
-        for values in product(*(one if isinstance(one, list | dict) else [one] for one in options)):
+        for values in product(*(one if isinstance(one, list) else [one] for one in options)):
             cell = dict(zip(order, values, strict=True))
             yield tuple(cell[key] for key in self.keys)
 
@@ -208,27 +205,12 @@ def pivot(rows: Rows, names: Sequence[str], columns: Mapping[str, Any], combine:
     return markdown([*names, *columns], lines, names=len(names))
 
 
-def mean_and_spread(values: Sequence[float] | None) -> str:
-    """The mean with one digit, and half the range of several values; empty without values."""
-    if not values:
-        return ""
-    spread = f" ± {(max(values) - min(values)) / 2:.1f}" if len(values) > 1 else ""
-    return f"{round(fmean(values), 1) + 0.0:.1f}{spread}"  # without a minus before 0.0
-
-
 def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]], names: int | Collection[int] | None = None) -> str:
     """A table; columns are aligned right, but for the first `names` or those with these numbers, if it is not None."""
     left = range(len(heads) if names is None else names) if names is None or isinstance(names, int) else names
     head, _, *lines = markdown_table(heads, rows)
     rule = ["---" if number in left else "---:" for number in range(len(heads))]
     return "\n".join([head, f"| {' | '.join(rule)} |", *lines]) + "\n"
-
-
-def scores(source: em.Vectors | em.Model, **sets: Any) -> Iterator[Any]:
-    """The results of whole test sets: correlations of Spearman and accuracies."""
-    for one in em.evaluate(source, name="", **{kind: value for kind, value in sets.items() if value != []}):
-        if one.section is None and one.measure in ("spearman", "accuracy") and one.method != MAJORITY:
-            yield one
 
 
 def timed(work: Callable[[], Any]) -> dict[str, float]:

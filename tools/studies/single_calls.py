@@ -1,14 +1,10 @@
-"""What training costs until a quality is reached, and what a word, a query or a text costs afterwards."""
+"""CPU time of single calls of this package and of other libraries."""
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
-from math import exp, log
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 from typing import Any, ClassVar
 
-from embeddings.support.plots import label_log_axis
-from studies.grid import Grid, Rows, collect, is_installed, markdown, read_rows, run_embeddings
+from studies.grid import Grid, Rows, collect, is_installed, markdown, run_embeddings
 from studies.library_speed import OURS, run_code
 
 BEFORE = """
@@ -82,8 +78,6 @@ measure("10 neighbours of a word", lambda: index.search(rows[100:101], 11), 100)
 measure("10 neighbours, 1,000 words at a time", lambda: index.search(rows[:1000], 11), 1, 1000)
 """),
 }  # fmt: skip
-CPU, MEAN = "CPU s", "mean"
-SETS = ("wordsim353", "simlex999", "google-analogies")
 
 
 class Calls(Grid):
@@ -140,116 +134,3 @@ class Calls(Grid):
             for name in dict.fromkeys(row["measure"] for row in rows)
         ]
         return markdown(["CPU µs of a call, or MB", *(tool for (tool,) in values)], lines, names=1)
-
-
-class TimeToQuality(Grid):
-    """Measures the mean score of WordSim-353, SimLex-999 and the Google analogies after several numbers of epochs.
-
-    Each --trainer learns from --text with each number of --epochs, here and in the --peer tools that have the model, by
-    `embeddings benchmark`; CPU seconds are those of the whole process. The table has the seconds until the mean reaches
-    a level, between two numbers of epochs in proportion to the logarithm of the seconds.
-    """
-
-    results = "comparison/time-to-quality"
-    keys = ("trainer", "epochs")
-    values = ("tool", "seed", "measure", "value")
-    packages = ("gensim", "numba", "numpy")
-    defaults: ClassVar = {
-        "text": str, "trainer": ["skipgram:learning_rate=0.05", "cbow:learning_rate=0.075"],
-        "epochs": [1, 2, 4, 8], "peer": ["gensim"], "seeds": 1, "threads": 2, "level": [0.36, 0.38, 0.4, 0.42, 0.44],
-    }  # fmt: skip
-    about = "Words between spaces, 100 dimensions, window 5, 5 negative samples, subsampling 1e-4."
-
-    def measure(self, trainer: str, epochs: int) -> Iterator[Sequence[Any]]:
-        """The seconds and the mean score of each tool and seed."""
-        out, options = self.folder / f"{trainer}-{epochs}".replace(":", "-"), self.options
-        peers = [part for peer in options.peer for part in ("--peer", peer)]
-        run_embeddings([
-            "benchmark", options.text, "-o", out, "--trainer", trainer, *peers, "--epochs", epochs,
-            "--seeds", options.seeds, "--threads", options.threads, "--tokenizer", "whitespace", "--subsample", "1e-4",
-            "--quiet",
-        ])  # fmt: skip
-        with (out / "results.csv").open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                yield row["tool"], row["seed"], CPU, row["whole_cpu"]
-                yield row["tool"], row["seed"], MEAN, fmean(float(row[name]) for name in SETS)
-
-    def curves(self, rows: Rows) -> dict[tuple[str, str], list[tuple[float, float]]]:
-        """The seconds and the mean score by the number of epochs, of each trainer and tool."""
-        points: dict[tuple[str, str], list[tuple[float, float]]] = {}
-        for (trainer, tool, _), measures in collect(rows, "trainer", "tool", "epochs").items():
-            curve = points.setdefault((trainer.partition(":")[0], tool), [])
-            curve.append((fmean(measures[CPU]), fmean(measures[MEAN])))
-        return {name: sorted(curve) for name, curve in points.items()}
-
-    def table(self, rows: Rows) -> str:
-        """The seconds until each level."""
-        levels = self.options.level
-        lines = [
-            [f"`{trainer}`", tool, f"{curve[0][1]:.3f}", f"{max(mean for _, mean in curve):.3f}",
-             *(f"{seconds:.1f}" if (seconds := seconds_until(curve, level)) else "-" for level in levels)]
-            for (trainer, tool), curve in self.curves(rows).items()
-        ]  # fmt: skip
-        heads = ["trainer", "tool", "first mean", "highest mean", *(f"CPU s until {level:g}" for level in levels)]
-        return markdown(heads, lines, names=2)
-
-    def figure(self, rows: Rows) -> Any:
-        """The mean score by the seconds."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7, 4.5), layout="constrained")
-        axes = figure.subplots()
-        for (trainer, tool), curve in self.curves(rows).items():
-            style = "o-" if tool == "embeddings" else "s--"
-            axes.plot(*zip(*curve, strict=True), style, label=f"{trainer}, {tool}")
-        axes.set(xscale="log", xlabel="CPU seconds of the whole process", ylabel="mean of three test sets")
-        label_log_axis(axes.xaxis)
-        axes.grid(alpha=0.3)
-        axes.legend(frameon=False)
-        return figure
-
-
-def seconds_until(curve: Iterable[tuple[float, float]], level: float) -> float | None:
-    """The seconds at which a curve first reaches a level; None if it starts above or stays below."""
-    before: tuple[float, float] | None = None
-    for seconds, mean in curve:
-        if mean >= level:
-            if before is None:
-                return None
-            share = (level - before[1]) / (mean - before[1])
-            return exp(log(before[0]) + share * (log(seconds) - log(before[0])))
-        before = seconds, mean
-    return None
-
-
-class Widths(Grid):
-    """Compares results of `kernels` that were measured with other processor features: words per CPU second.
-
-    Each --rows NAME=FILE is a file of rows that `kernels` wrote with NUMBA_CPU_NAME set: haswell for AVX2, x86-64 for
-    SSE2.
-    """
-
-    results = "kernels/widths"
-    keys = ("features",)
-    values = ("shape", "measure", "value")
-    defaults: ClassVar = {"rows": {}}
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """The names of the files."""
-        return [(name,) for name in self.options.rows]
-
-    def measure(self, features: str) -> Iterator[Sequence[Any]]:
-        """Millions of words a second of each shape, as in the table of `kernels`."""
-        for (shape,), row in collect(read_rows(Path(self.options.rows[features])), "shape").items():
-            if shape != "limits":
-                yield shape, "M words", 1e3 / (row["drawing"][0] + row["kernel"][0])
-
-    def table(self, rows: Rows) -> str:
-        """A line for each shape, and the ratio to the first features."""
-        values, shapes = collect(rows, "features", "shape"), dict.fromkeys(row["shape"] for row in rows)
-        first, *rest = dict.fromkeys(row["features"] for row in rows)
-        lines = []
-        for shape in shapes:
-            speeds = [values[name, shape]["M words"][0] for name in (first, *rest)]
-            lines.append([shape, f"{speeds[0]:.2f}", *(f"{one:.2f} ({one / speeds[0]:.2f})" for one in speeds[1:])])
-        return markdown(["trainer, dim, negatives", first, *rest], lines, names=1)
