@@ -21,4 +21,4 @@ needs_limits = pytest.mark.skipif(resource is None, reason="the system has no li
 needs_locks = pytest.mark.skipif(fcntl is None, reason="no lock is required on Windows")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork") or sys.platform != "linux", reason="only Linux forks safely")
 needs_users = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="the system has no users with modes")
-needs_wait4 = pytest.mark.skipif(not hasattr(os, "wait4"), reason="benchmarks require POSIX")
+needs_wait4 = pytest.mark.skipif(not hasattr(os, "wait4"), reason="measuring processes requires POSIX")

@@ -20,7 +20,6 @@ from studies.grid import Study
 from embeddings.errors import EmbeddingsError
 
 STUDIES = {  # the class of each study
-    "calls": "single_calls:Calls",
     "composition": "page_tables:Composition",
     "composition-curve": "page_tables:CompositionCurve",
     "evidence-times": "command_times:EvidenceTimes",

@@ -28,7 +28,7 @@ COMMANDS = {
         "quantize", "index", "search", "export", "align", "info",
     ),
     "Evaluate": (
-        "evaluate", "compare", "explain", "shift", "stability", "benchmark", "benchmark-indexes",
+        "evaluate", "compare", "explain", "shift", "stability",
     ),
     "Prepare text": ("vocabulary", "teach", "concordance", "phrases", "cache"),
     "Set up": ("trainers", "warm", "completion"),

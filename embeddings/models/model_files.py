@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,10 +21,10 @@ from embeddings.vectors.vectors import Vectors
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
 
 
-def package_versions() -> dict[str, str]:
-    """The versions of Python and of the packages that affect training results."""
+def package_versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
+    """The versions of Python and of those packages that are installed, by default those that affect training."""
     versions = {"python": platform.python_version()}
-    for package in PACKAGES:
+    for package in packages:
         with suppress(PackageNotFoundError):
             versions[package] = version(package)
     return versions

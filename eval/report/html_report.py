@@ -12,11 +12,11 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from embeddings.eval.evaluation import Suite, compare_scores
-from embeddings.eval.machine import installed_version, processor
 from embeddings.eval.statistics.results import Comparison, ItemScores, Result, key_of
 from embeddings.eval.tasks.linear_classifier import MAJORITY
 from embeddings.eval.tasks.vector_statistics import SET as STATISTICS
 from embeddings.eval.test_sets import content_fingerprint
+from embeddings.models.model_files import package_versions
 from embeddings.support.files import atomic_write
 from embeddings.support.html_elements import Html, tag, text, word
 from embeddings.support.imports import import_library
@@ -48,8 +48,8 @@ def run_record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], c
             }
             for one, name in zip(vectors, names, strict=True)
         ],
-        "packages": {"python": platform.python_version()} | {name: installed_version(name) for name in PACKAGES},
-        "machine": {"system": platform.platform(), "processor": processor()},
+        "packages": package_versions(PACKAGES),
+        "machine": {"system": platform.platform(), "processor": platform.processor() or platform.machine()},
     }  # fmt: skip
 
 

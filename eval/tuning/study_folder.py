@@ -1,5 +1,7 @@
 """The folder of a search: what is searched and its trials, the best and the first model, and a report."""
 
+import csv
+import io
 import json
 import os
 import shutil
@@ -12,13 +14,12 @@ from typing import Any, Literal
 import numpy as np
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError
-from embeddings.eval.benchmark.workspace import write_rows, write_text
 from embeddings.eval.statistics.results import Comparison, Comparisons, Result, Scores
 from embeddings.models.loading import load_classifier, load_model
 from embeddings.models.model import Model
 from embeddings.models.model_files import check_target
 from embeddings.support.docstrings import argument_texts
-from embeddings.support.files import check_own_folder
+from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.imports import import_library
 from embeddings.support.local_paths import check_local
 from embeddings.support.plots import save_figure
@@ -249,7 +250,7 @@ SCORES = ("score", "value", "low", "high", "difference", "p")  # columns
 def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None) -> None:
     """Write the trials as a table, the report and the picture of a search into its folder."""
     rows = tuning.trial_rows()
-    write_rows(rows, folder.path / TABLE, list(rows[0]), delimiter="\t")
+    write_table(rows, folder.path / TABLE)
     draw_trials(tuning, folder.path / PICTURE)
     assert tuning.best is not None
     study = folder.study
@@ -269,6 +270,21 @@ def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None
         lines += ["The command that trains the best settings:", "", "```sh", command, "```", ""]
     lines += [*score_table(tuning.trial_rows(with_seconds=False)), ""]
     write_text("\n".join(lines), folder.path / REPORT)
+
+
+def write_table(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """Write rows separated by tabs, replacing an older file; missing values are empty."""
+    text = io.StringIO(newline="")
+    out = csv.DictWriter(text, list(rows[0]), restval="", delimiter="\t", lineterminator="\n")
+    out.writeheader()
+    out.writerows(rows)
+    write_text(text.getvalue(), path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text file, replacing an older one."""
+    with atomic_write(path, force=True) as fresh:
+        fresh.write_text(text, encoding="utf-8", newline="\n")
 
 
 def score_table(rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -1,14 +1,11 @@
-"""`embeddings index`, `neighbours --index` and `benchmark-indexes`."""
+"""`embeddings index` and `neighbours --index`."""
 
 import json
 
 import numpy as np
 import pytest
-from commands import expect, refused, table
-from drawn import drawn_points
-from index_benchmarks import read_benchmark
+from commands import expect, refused
 
-from embeddings.eval.index_quality import families, markdown_tables
 from embeddings.vectors.vectors import Vectors
 
 
@@ -51,12 +48,10 @@ def test_a_saved_index_answers_as_exact_search_does():
 def test_a_saved_faiss_index_needs_consent():
     expect("index", "faiss", "v.bin", "-o", "trusted", "--factory", "Flat")
     exact = expect("neighbours", "v.bin", "w3", "--top", 4).stdout
-    measured = expect("benchmark-indexes", "v.bin", "--queries", 5, "--index", "trusted", "--allow-faiss").stdout
-    assert table(measured)[0]["recall"] == "1"
     assert expect("neighbours", "v.bin", "w3", "--top", 4, "--index", "trusted", "--allow-faiss").stdout == exact
-    for command in (["neighbours", "v.bin", "w3"], ["benchmark-indexes", "v.bin"]):
-        assert "load it with --allow-faiss" in expect(*command, "--index", "trusted", code=1).stderr
-        assert "--allow-faiss requires --index" in expect(*command, "--allow-faiss", code=2).stderr
+    command = ["neighbours", "v.bin", "w3"]
+    assert "load it with --allow-faiss" in expect(*command, "--index", "trusted", code=1).stderr
+    assert "--allow-faiss requires --index" in expect(*command, "--allow-faiss", code=2).stderr
 
 
 def test_info_describes_an_index():
@@ -70,63 +65,6 @@ def test_kinds_are_commands_with_their_settings():
     for kind in ("exact", "faiss", "lsh"):
         assert f"{kind} " in text
     assert "--factory" in expect("index", "faiss", "--help").stdout
-
-
-def test_benchmarking_indexes():
-    indexes = ["--index", "exact", "--index", "saved", "--index", "lsh:bits=32"]
-    rows = table(expect("benchmark-indexes", "v.bin", "--queries", 20, "--top", 3, *indexes).stdout)
-    assert [row["index"] for row in rows] == ["exact", "saved", "lsh:bits=32"]
-    assert [row["recall"] for row in rows[:2]] == ["1", "1"]
-    assert {(row["vectors"], row["rows"], row["queries"], row["top"]) for row in rows} == {("v.bin", "300", "20", "3")}
-
-
-def test_ranks_of_random_points(folder):
-    command = ["benchmark-indexes", "random:500x16", "--queries", 10, "--json", "--plot", "p.png"]
-    ranks = {row["index"]: row["rank"] for row in json.loads(expect(*command).stdout)}
-    assert ranks["exact"] == 1
-    assert max(rank for rank in ranks.values() if rank is not None) > 1
-    assert (folder / "p.png").stat().st_size > 1000
-
-
-@pytest.mark.slow
-def test_results_are_written_as_files(folder):
-    command = ["benchmark-indexes", "v.bin", "random:400x8", "--queries", 10, "--results", "written"]
-    lines = expect(*command).stdout.splitlines()
-    benchmark = read_benchmark(folder / "written" / "neighbours.json")
-    assert [(one.grid, one.vectors) for one in benchmark.grids] == [
-        ("speed", "v.bin"), ("rank", "v.bin"), ("rank", "random:400x8")
-    ]  # fmt: skip
-    assert sum(len(one.results) for one in benchmark.grids) == len(lines) - 1
-    assert (folder / "written" / "neighbours.md").read_text() == markdown_tables(benchmark.machine, benchmark.grids)
-    points = drawn_points(folder / "written" / "neighbours.svg")
-    assert {name: len(points[name]) for name in points.keys() & families(benchmark.grids[0].results)} == {
-        name: len(qualities) for name, qualities in families(benchmark.grids[0].results).items()
-    }
-    assert "neighbours.md" in refused(*command, code=1)
-    before = (folder / "written" / "neighbours.json").read_text()
-    expect("benchmark-indexes", folder / "v.bin", "--index", "exact", "--results", "written", "--force")
-    assert (folder / "written" / "neighbours.json").read_text() != before
-    assert [one.vectors for one in read_benchmark(folder / "written" / "neighbours.json").grids] == ["v.bin"]
-
-
-@pytest.mark.parametrize("as_json", [True, False])
-def test_measurements_before_a_failure_are_printed(as_json):
-    """The second index is of other vectors, which is known only when it is searched."""
-    command = ["benchmark-indexes", "other.bin", "--queries", 5, "--index", "exact", "--index", "saved"]
-    result = expect(*command, *["--json"] * as_json, code=2)
-    assert "other vectors" in result.stderr
-    rows = json.loads(result.stdout) if as_json else table(result.stdout)
-    assert [row["index"] for row in rows] == ["exact"]
-
-
-@pytest.mark.slow
-def test_a_plot_is_replaced_with_force(folder):
-    command = ["benchmark-indexes", "v.bin", "--queries", 5, "--index", "saved:rerank=300", "--plot", "again.svg"]
-    expect(*command)
-    assert "exists" in refused(*command, code=1)
-    before = (folder / "again.svg").stat().st_mtime_ns
-    expect(*command, "--force")
-    assert (folder / "again.svg").stat().st_mtime_ns > before
 
 
 BAD = [
@@ -145,16 +83,6 @@ BAD = [
     (["neighbours", "v.bin", "w1", "--index", "saved:bits=8"], 2, ["bits", "new index"]),
     (["evaluate", "v.bin", "--index", "lsh"], 2, ["--index"]),
     (["evaluate", "random:10x5"], 1, ["random:10x5 does not exist"]),
-    (["benchmark-indexes", "v.bin", "v.bin", "--plot", "q.png"], 2, ["--plot", "one VECTORS"]),
-    (["benchmark-indexes", "v.bin", "--plot", "q.doc"], 2, [".png"]),
-    (["benchmark-indexes", "v.bin", "--index", "nope"], 2, ["'nope'"]),
-    (["benchmark-indexes", "v.bin", "--force"], 2, ["--force requires --plot or --results"]),
-    (["benchmark-indexes", "v.bin", "--grid", "rank", "--index", "exact"], 2, ["--grid", "--index"]),
-    (["benchmark-indexes", "v.bin", "--results", "v.bin"], 1, ["not a folder"]),
-    (["benchmark-indexes", "v.bin", "--results", "no/r"], 1, ["not a folder"]),
-    (["benchmark-indexes", "v.bin", "missing"], 1, ["missing does not exist"]),
-    (["benchmark-indexes", "v.bin", "random:1x5"], 2, ["2x1"]),
-    (["benchmark-indexes", "v.bin", "--index", "exact", "--index", "saved:bits=no"], 2, ["'no'"]),
 ]
 
 

@@ -60,7 +60,6 @@ COMMANDS = [
     ["export", f"{HOSTILE}.arrow", f"{HOSTILE}.vec", "--words", "words.txt"],
     ["export", "v.arrow", "w.txt"],
     ["index", "lsh", f"{HOSTILE}.arrow", "-o", f"{HOSTILE}.lsh"],
-    ["benchmark-indexes", f"{HOSTILE}.arrow", "--index", "lsh", "--queries", 2],
     ["infer", f"{HOSTILE}.arrow", "words.txt", "-o", "i.arrow"],
     ["fit", f"{HOSTILE}.arrow", "-o", "f"],
     ["cache"],

@@ -50,8 +50,6 @@ PRINTING = [  # what the commands print on standard output
     ["explain", "model", "text.txt", "king", "queen"],
     ["shift", "lines.txt", "other.txt", *SPAN],
     ["stability", "model", "lines.txt", "-o", "out", "--resamples", "2", "--seeds", "2", "--threads", "1", "--json"],
-    ["benchmark", "text.txt", "-o", "out", "--trainer", "skipgram", "--peer", "gensim", "--seeds", "1", *MODEL],
-    ["benchmark-indexes", "model", "--queries", "2"],
     ["vocabulary", "text.txt", "-o", "out.txt", "--json"],
     ["concordance", "text.txt", "king"],
     ["phrases", "text.txt", "--min-count", "1", "--threshold", "0"],

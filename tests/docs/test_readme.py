@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
+import benchmark_table
 import pytest
 from commands import expect
 from studies import page_tables
 
 from embeddings import registry
-from embeddings.eval.benchmark import runner, workspace
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "eval" / "results"
@@ -28,7 +28,7 @@ def test_the_comparison_is_that_of_the_results():
 def test_the_speed_of_training_is_what_was_measured():
     ratios = {}
     for folder in ("comparison", "structured"):
-        for row in runner.summaries(workspace.read_rows(RESULTS / folder / "results.csv")):
+        for row in benchmark_table.summaries(benchmark_table.read_rows(RESULTS / folder / "results.csv")):
             ratios.setdefault((row.settings["trainer"], row.tool), []).append(row.ratios["whole_cpu"])
     pattern = (
         r"Skip-gram takes (\S+) to (\S+) times fewer CPU seconds than with gensim and (\S+) to (\S+) times fewer than "

@@ -6,20 +6,19 @@ import re
 from pathlib import Path
 from statistics import fmean
 
+import benchmark_table
 import numpy as np
 import pytest
 import readers
+from benchmark_indexes import families, markdown_tables, read_report
+from benchmark_programs import OURS, PEERS, Program
 from drawn import drawn_points
-from index_benchmarks import read_benchmark
 from optional_libraries import import_gensim
 from studies.grid import read_rows
 from studies.page_tables import composition_tables
 from studies.reproduction import FIGURES, Reproduction, verdict
 
 from embeddings import registry
-from embeddings.eval.benchmark import runner, tools, workspace
-from embeddings.eval.benchmark.tools import Program
-from embeddings.eval.index_quality import families, markdown_tables
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "eval" / "results"
@@ -28,9 +27,9 @@ RESULTS = ROOT / "eval" / "results"
 def test_the_page_says_where_a_model_is_behind():
     """CBOW after one epoch scores lower than gensim's in every setting."""
     scores = {}
-    for one in runner.summaries(workspace.read_rows(RESULTS / "results.csv")):
+    for one in benchmark_table.summaries(benchmark_table.read_rows(RESULTS / "results.csv")):
         setting = tuple(one.settings[name] for name in ("trainer", "dim", "negatives"))
-        scores.setdefault(setting, {})[one.tool] = [one.scores[name][0] for name in workspace.SETS]
+        scores.setdefault(setting, {})[one.tool] = [one.scores[name][0] for name in benchmark_table.SETS]
     gains = {setting: np.subtract(ours["embeddings"], ours["gensim"]) for setting, ours in scores.items()}
     assert [trainer for (trainer, *_), gain in gains.items() if gain.max() < 0] == ["cbow"] * 4
     pages = [(ROOT / page).read_text(encoding="utf-8") for page in ("docs/evidence/benchmarks.md", "README.md")]
@@ -50,19 +49,17 @@ def test_comparison_tables_are_those_of_the_runs(name):
     folder = RESULTS / name
     machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
     programs = [Program.read(path) for path in sorted(folder.glob("*.toml"))]
-    shown = [tool for tool in [tools.OURS, *tools.PEERS, *programs] if tool.name in machine["tools"]]
+    shown = [tool for tool in [OURS, *PEERS, *programs] if tool.name in machine["tools"]]
     shown.sort(key=lambda tool: list(machine["tools"]).index(tool.name))
-    table = runner.markdown(workspace.read_rows(folder / "results.csv"), machine, shown)
+    table = benchmark_table.markdown(benchmark_table.read_rows(folder / "results.csv"), machine, shown)
     assert (folder / "results.md").read_text(encoding="utf-8") == table
 
 
 def test_neighbour_tables_and_plot_are_those_of_the_record():
-    record = read_benchmark(RESULTS / "neighbours.json")
-    tables = markdown_tables(record.machine, record.grids)
-    assert (RESULTS / "neighbours.md").read_text(encoding="utf-8") == tables
-    (speed,) = [grid for grid in record.grids if grid.grid == "speed"]
+    machine, reports = read_report(RESULTS / "neighbours.json")
+    assert (RESULTS / "neighbours.md").read_text(encoding="utf-8") == markdown_tables(machine, reports)
     points = drawn_points(RESULTS / "neighbours.svg")
-    for name, members in families(speed.results).items():
+    for name, members in families(reports[0].results).items():
         members = sorted(members, key=lambda one: one.per_second)
         x, y = np.array(points[name]).T
         assert len(x) == len(members)

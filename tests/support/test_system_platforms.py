@@ -14,7 +14,7 @@ from embeddings.support import files
 HIDING = Path(__file__).parents[1] / "no_posix"
 ROOMS = ["core", "settings", "support", "cli/test_signals.py", "cli/test_options.py", "cli/test_command_line.py"]
 ROOMS += ["formats/test_odd_files.py", "training/test_run_log.py", "training/test_training_data.py"]
-ROOMS += ["corpora/test_sources.py", "corpora/test_corpus_cache_entries.py", "eval/test_benchmark_runner.py"]
+ROOMS += ["corpora/test_sources.py", "corpora/test_corpus_cache_entries.py"]
 pytestmark = pytest.mark.skipif("no_posix" in os.environ.get("PYTHONPATH", ""), reason="runs in itself")
 
 
@@ -37,17 +37,12 @@ def test_rooms_pass():
     run_tests(*(HIDING.parent / room for room in ROOMS))
 
 
-def test_training_needs_no_name_of_posix_and_benchmarks_say_that_they_do(python, tmp_path):
+def test_training_needs_no_name_of_posix(python, tmp_path):
     (tmp_path / "text").write_text(TEXT)
     hide = {"path": [HIDING], "EMBEDDINGS_CACHE": os.environ.get("EMBEDDINGS_CACHE", "")}
     train = ["train", "skipgram", "text", "-o", "model", "--min-count", 1, *SMALL]
     python("-m", "embeddings", *train, **hide)
     assert len(em.load(tmp_path / "model")) == 9
-    benchmark = ["benchmark", "text", "-o", "results", "--trainer", "skipgram", "--min-count", 1, *SMALL]
-    result = python("-m", "embeddings", *benchmark, check=False, **hide)
-    assert result.returncode == 1
-    assert "Error: benchmarks require Linux or macOS" in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 def test_a_model_that_is_open_and_cannot_be_moved_stays_and_the_new_one_is_kept(tmp_path, monkeypatch):

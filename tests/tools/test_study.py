@@ -10,7 +10,7 @@ from studies.grid import Grid, append_rows, collect, markdown, read_rows, run_em
 from study import STUDIES, find, main
 
 RESULTS = Path(__file__).parents[2] / "eval" / "results"
-RECORDED = ("calls", "reproduction")
+RECORDED = ("reproduction",)
 
 
 @pytest.mark.parametrize("name", RECORDED)

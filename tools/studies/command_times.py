@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit
 
 import numpy as np
+from processes import write_text
 
 import embeddings as em
-from embeddings.eval.benchmark.workspace import write_text
 from embeddings.training.precompile import trainable
 from studies.grid import Grid, Rows, markdown, pivot, run_embeddings, timed
 

@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any, ClassVar
 
+from processes import Usage, describe, environment, run, write_text
+
 from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.eval.benchmark.workspace import Usage, run, write_text
-from embeddings.eval.machine import describe, environment
 from embeddings.support.plots import save_figure
 from embeddings.support.result_table import markdown_table
 

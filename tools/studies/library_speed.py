@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from processes import Usage
 
 import embeddings as em
 from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import SettingError
-from embeddings.eval.benchmark.workspace import Usage
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize, normalize_rows
 from studies.grid import Grid, is_installed, run_command, run_embeddings, take_turns

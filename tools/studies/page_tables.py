@@ -8,10 +8,11 @@ from statistics import fmean
 from typing import ClassVar
 from unicodedata import category, combining
 
+from benchmark_table import SETS, Summary, read_rows, summaries
+from processes import write_text
+
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError
-from embeddings.eval.benchmark.runner import Summary, summaries
-from embeddings.eval.benchmark.workspace import SETS, read_rows, write_text
 from embeddings.eval.tasks.phrase_composition import HELD_OUT
 from embeddings.models.model import Model
 from embeddings.plugins.tensor_indexing.fitting import MIXTURE
@@ -28,7 +29,7 @@ SHOWN = (("comparison", "skipgram", 0.05), ("comparison", "cbow", 0.075), ("stru
 class Readme(Study):
     """Writes the comparison of README.md, and the table of each tool at its best learning rate to OUT.md.
 
-    Both come from runs of `embeddings benchmark`.
+    Both come from runs of `tools/benchmark.py`.
     """
 
     results = "comparison/best"

@@ -1,4 +1,4 @@
-"""Runs one job of a Python library in a process of its own: `python -m embeddings.eval.benchmark.peers PROGRAM JOB`.
+"""Runs one job of a Python library in a process of its own: `python tools/benchmark_library.py PROGRAM JOB`.
 
 PROGRAM is the file of its description. The function of each library goes from a job to saved vectors, and times
 training. The last line of standard output reports the times in JSON.
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter, process_time
 
-from embeddings.eval.benchmark.tools import PEERS, Job, Program
+from benchmark_programs import PEERS, Job, Program
 
 Seconds = dict[str, float]
 NO_TIME = {"cpu": 0.0, "wall": 0.0}
