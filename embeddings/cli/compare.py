@@ -7,7 +7,7 @@ import click
 
 from embeddings.cli import evaluation_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.evaluate import Evaluation, classifier_arguments, compare_classifiers, label_options
+from embeddings.cli.evaluate import Evaluation
 from embeddings.cli.options import JSON, exclude
 from embeddings.cli.output import note, print_rows
 from embeddings.eval.evaluation import compare_scores
@@ -17,8 +17,7 @@ from embeddings.eval.evaluation import compare_scores
     "compare model-a model-b --similarity wordsim353",
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
-        *evaluation_options.options(),
-        *label_options(),
+        *(one for one in evaluation_options.options() if one.name != "metrics"),
         JSON,
     ],
 )
@@ -37,11 +36,7 @@ def command(
     """
     if len(vectors) < 2 and len(set(options["ranking"])) < 2:
         raise click.UsageError("compare requires at least two VECTORS, or two --ranking")
-    if (of_labels := classifier_arguments(options)) is not None:
-        exclude("sections", "labels")
-        tests = compare_classifiers(vectors, errors=errors, **of_labels)
-        print_rows(tests, as_json)
-        return
+    exclude("labels", "sections", "concat_with", "unknown")
     defaults = evaluation_options.DEFAULTS
     evaluation = Evaluation.read(
         vectors, options, defaults, concat_with, allow_faiss=allow_faiss, allow_pickle=allow_pickle, errors=errors

@@ -118,7 +118,7 @@ def precision(
     """The share of labelled texts whose most probable label is right; None without texts."""
     if test is None:
         return None
-    from embeddings.eval.evaluation import evaluate_classifier
+    from embeddings.eval.tasks.text_classification import evaluate_classifier
 
     scores = evaluate_classifier(classifier, test, encoding_errors=encoding_errors, threads=threads, progress=bar)
     return next(iter(scores.overall(scores.predictions))).row.value

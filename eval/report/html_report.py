@@ -20,6 +20,7 @@ from embeddings.models.model_files import package_versions
 from embeddings.support.files import atomic_write
 from embeddings.support.html_elements import Html, tag, text, word
 from embeddings.support.imports import import_library
+from embeddings.support.records import to_jsonable
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -34,12 +35,10 @@ def run_record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], c
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
-        "settings": {
-            "restrict": list(suite.settings.restrict), "method": list(suite.settings.method),
-            "window": suite.settings.window, "stats": bool(suite.sets["stats"]), "compose": suite.settings.compose,
-        },
+        "settings": {task.kind.name: to_jsonable(vars(task.settings)) for task in suite.tasks},
         "test sets": {
-            f"{kind}: {one.name}": content_fingerprint(one) for kind, sets in suite.sets.items() for one in sets if one
+            f"{task.kind.name}: {one.name}": content_fingerprint(one)
+            for task in suite.tasks for one in task.sets if one
         },
         "vectors": [
             {

@@ -11,11 +11,13 @@ is. With very many pairs a normal approximation is used; its variance sums the s
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, permutations
 from math import erfc, sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +32,9 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Resampled, bootstrap_test
-from embeddings.eval.tasks.evaluation_kind import Kind, Subject
+from embeddings.eval.tasks.evaluation_kind import Halved, Kind, Subject, read_choices, several
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
+from embeddings.settings import Positive, check_value
 from embeddings.support.imports import import_library
 
 SYNTACTIC = "gram"  # prefix of Google's syntactic sections
@@ -289,10 +292,32 @@ def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:
     yield None, np.ones(len(section_of), dtype=bool), False
 
 
+METHODS = ("3cosadd", "3cosmul", "pairdirection")
+ALL_WORDS = "all"
+
+
+def read_limits(name: str, value: Any) -> list[int | None]:
+    """The numbers of words from which analogies are answered, each once; "all" and None are all words."""
+    limits = []
+    for limit in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
+        number = int(limit) if isinstance(limit, str) and limit.isdecimal() else None if limit == ALL_WORDS else limit
+        limits.append(check_value(name, number, Positive | None, {}))
+    return list(dict.fromkeys(limits)) or [None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalogySettings(Halved):
+    """How analogies are answered; see `embeddings.evaluate`."""
+
+    method: Sequence[str] = several(METHODS[:1], partial(read_choices, METHODS))
+    restrict: Sequence[int | None] = several((None, 30000), read_limits)
+
+
 KIND = Kind(
     name="analogy",
+    metavar="NAME|FILE...",
     read=lambda test, settings: read_questions(test),
     score=score_analogy,
-    settings=("method", "restrict", "half"),
-    has_halves=True,
-)  # fmt: skip
+    settings=AnalogySettings,
+    options={"method": "METHOD...", "restrict": "N|all...", "half": "HALF"},
+)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key
-from embeddings.eval.tasks.evaluation_kind import Kind, Subject, word_coverage
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject, TextTable, word_coverage
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
 from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
 from embeddings.eval.word_matching import look_up
@@ -196,13 +196,23 @@ def mean_vectors(source: Vectors | Model, test: DocumentSet) -> tuple[np.ndarray
     return means, counts.astype(np.int64), MEANS if frequencies is None else WEIGHTED_MEANS
 
 
+@dataclass(frozen=True, kw_only=True)
+class DocumentSettings(TextTable):
+    """Which vectors documents have; see `embeddings.evaluate`."""
+
+    use_trained_vectors: bool = False
+    name_column: str | None = None
+
+
 KIND = Kind(
     name="documents",
+    metavar="FILE|TRAIN,TEST...",
     read=lambda test, settings: read_documents(
         test, settings.text_column, settings.label_column, settings.name_column,
         use_trained_vectors=settings.use_trained_vectors,
     ),
     score=score_documents,
-    settings=("text_column", "label_column", "use_trained_vectors", "name_column"),
+    settings=DocumentSettings,
+    options={"text_column": "NAME", "label_column": "NAME", "use_trained_vectors": None, "name_column": "NAME"},
     of_words=False,
 )  # fmt: skip

@@ -2,56 +2,94 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Annotated, Any, Union, cast, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.record_rows import JsonNumber
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
-from embeddings.eval.test_sets import ALL
+from embeddings.eval.test_sets import ALL, Half
 from embeddings.eval.word_matching import CaseFolding
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.model import Model
+from embeddings.settings import Positive, Range, check_value
+from embeddings.vectors.pooling import Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
+    from embeddings.classifier.classifier import LabelPredictor
     from embeddings.text_search.text_index import TextIndex
 
-GIVEN = "given"  # candidates of left texts of pairs
-METHODS = ("3cosadd", "3cosmul", "pairdirection")  # of answering analogies
 POOLING = ("pool", "constant", "frequencies", "remove_components", "fit_on", "dim")  # arguments of `embeddings.embed`
-Evaluable = Union[Vectors, Model, ConcatenatedModels, "TextIndex"]
+Evaluable = Union[Vectors, Model, ConcatenatedModels, "TextIndex", "LabelPredictor"]
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvaluationSettings:
-    """How test sets are read and scored; see `embeddings.evaluate` for the settings."""
+def several(default: Any, read: Callable[[str, Any], Any]) -> Any:
+    """A setting with its name and value read by a function, such as one that makes a list of one or several values."""
+    return field(default=default, metadata={"read": read})
 
-    compose: bool = False
-    restrict: Sequence[int | None] = (None, 30000)
-    method: Sequence[str] = METHODS[:1]
-    window: int = 2
+
+def read_choices(choices: Sequence[str], name: str, value: Any) -> list[str]:
+    """One or several of some choices as a list, each once."""
+    chosen = [value] if isinstance(value, str) else list(dict.fromkeys(value))
+    for one in chosen:
+        if one not in choices:
+            raise SettingError(f"{S[name]} must be one of {', '.join(choices)}, got {one!r}")
+    return chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindSettings:
+    """The settings of a kind of evaluation, arguments of `embeddings.evaluate`; types and ranges are checked."""
+
+    def __post_init__(self) -> None:
+        types = get_type_hints(type(self), include_extras=True)  # with the ranges of numbers
+        for one in fields(self):
+            value, read = getattr(self, one.name), one.metadata.get("read")
+            if read is not None:
+                object.__setattr__(self, one.name, read(one.name, value))
+            elif types[one.name] is not Any:
+                object.__setattr__(self, one.name, check_value(one.name, value, types[one.name], {}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Halved(KindSettings):
+    """Settings of kinds whose items are divided into halves for development and for tests."""
+
+    half: Half = ALL
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextTable(KindSettings):
+    """The columns of a labelled table."""
+
     text_column: str = "text"
     label_column: str = "label"
-    use_trained_vectors: bool = False
-    name_column: str | None = None
-    left_column: str | None = None
-    right_column: str | None = None
-    rating_column: str | None = None
-    candidates: Sequence[int | str] = ()
-    ranking: Sequence[str] = ()
-    stemming: str | None = None
-    index: str | None = None
-    target: Any = None
-    encoding_errors: str = "strict"
-    half: str = ALL
-    pooling: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledTexts(KindSettings):
+    """How files of texts are decoded, and how vectors of texts are pooled: see `embeddings.embed`."""
+
+    pool: Pool | None = None
+    constant: Annotated[float, Range(ge=1e-9)] | None = None
+    frequencies: Frequencies | None = None
+    remove_components: Annotated[int, Range(ge=0)] | None = None
+    fit_on: Any = None
+    dim: Positive | None = None
+    encoding_errors: DecodingPolicy = "strict"
+
+    @property
+    def pooling(self) -> dict[str, Any]:
+        """The arguments of `embeddings.embed` that are given."""
+        values = {name: getattr(self, name) for name in POOLING}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 COVERAGE = "word coverage"
@@ -136,11 +174,12 @@ class TextVectors:
 
 @dataclass(frozen=True)
 class Subject:
-    """Vectors or a model that are evaluated, called `name` in results."""
+    """Vectors, a model or a classifier that is evaluated, called `name` in results, by the settings of a kind."""
 
     source: Evaluable
     name: str
-    settings: EvaluationSettings
+    settings: Any = None
+    cache: dict[str, Any] = field(default_factory=dict)  # what subjects with other settings share
 
     @property
     def word_source(self) -> Vectors | Model:
@@ -160,12 +199,28 @@ class Subject:
         """The word vectors."""
         return self.word_source if isinstance(self.word_source, Vectors) else self.word_source.vectors
 
-    @cached_property
+    @property
     def folding(self) -> CaseFolding:
         """The rows of words whatever their case."""
-        return CaseFolding(self.vectors.words, self.vectors.word_form)
+        if "folding" not in self.cache:
+            self.cache["folding"] = CaseFolding(self.vectors.words, self.vectors.word_form)
+        folding: CaseFolding = self.cache["folding"]
+        return folding
 
-    @cached_property
+    @property
+    def classifier(self) -> "LabelPredictor":
+        """The classifier.
+
+        Raises:
+            SettingError: the model is not a classifier, or there are vectors only.
+        """
+        if isinstance(self.source, Model):
+            return self.source.classifier
+        if not hasattr(self.source, "rank") or not hasattr(self.source, "labels"):
+            raise SettingError(f"{self.name} is not a classifier, whose labels can be evaluated")
+        return cast("LabelPredictor", self.source)
+
+    @property
     def texts(self) -> TextVectors:
         """The vectors of texts."""
         return TextVectors(self.word_source, self.settings.pooling)
@@ -182,24 +237,43 @@ class Kind:
 
     Arguments:
         name: an argument of `embeddings.evaluate`, and an option of `embeddings evaluate`.
+        metavar: what the option takes, in capitals; ends with ... if it can be repeated; None for a flag.
         read: a test set from its name or path.
         score: the scores of a subject on a set.
-        settings: names of the settings that only some kinds use, of which this is one.
-        has_halves: whether `select` of a set gives its half for development or for tests.
+        settings: the class of its settings.
+        options: the settings that are options, each with its metavar, as in `embeddings.cli.options.from_signature`.
         of_words: whether the word vectors are evaluated, which concatenated models do not have.
         as_list: one or several sets as a list.
     """
 
     name: str
-    read: Callable[[Any, EvaluationSettings], Any]
+    metavar: str | None
+    read: Callable[[Any, Any], Any]
     score: Callable[[Subject, Any], Iterable[ItemScores]]
-    settings: Sequence[str] = ()
-    has_halves: bool = False
+    settings: type[KindSettings] = KindSettings
+    options: Mapping[str, str | None] = field(default_factory=dict)
     of_words: bool = True
     as_list: Callable[[Any], list[Any]] = as_list
 
-    def read_all(self, tests: Sequence[Any], settings: EvaluationSettings) -> list[Any]:
-        """Several test sets, or the items of each that are in the half of the settings."""
-        sets = [self.read(test, settings) for test in tests]
-        is_halved = self.has_halves and settings.half != ALL
-        return [one.select(settings.half) for one in sets] if is_halved else sets
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The default of each setting."""
+        return {one.name: one.default for one in fields(self.settings)}
+
+
+@dataclass(frozen=True)
+class Task:
+    """Test sets of a kind, and the settings by which they are scored."""
+
+    kind: Kind
+    sets: list[Any]
+    settings: Any
+
+    @classmethod
+    def read(cls, kind: Kind, tests: Sequence[Any], settings: Mapping[str, Any]) -> "Task":
+        """Read the sets, or the half of each, with those of the settings that the kind has."""
+        own = kind.settings(**{name: value for name, value in settings.items() if name in kind.defaults})
+        sets = [kind.read(test, own) for test in tests]
+        if isinstance(own, Halved) and own.half != ALL:
+            sets = [one.select(own.half) for one in sets]
+        return cls(kind, sets, own)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -313,6 +313,8 @@ BINS = 15  # of the calibration error, of equal width
 LABEL_BLOCK = 512  # labels whose resampled counts are in memory at a time
 KNOWN = "known to the classifier"
 CALIBRATION, CONFUSION = "calibration error", "confusion"
+N_CONFUSIONS = 10  # that are no details
+N_UNKNOWN = 5  # labels that a note names
 MAJORITY = "the most frequent labels"
 PROTOCOL = (
     "micro-averaged over texts with labels; {threshold}; a text of which the classifier knows no word is predicted no "
@@ -393,19 +395,33 @@ class LabelScores:
             value = (macro_f1(*self.label_counts(labels)), interval) if columns is None else ratio(*columns)
             row = self.result(measure, section, *value, method=method)
             yield LabelMeasure(
-                vectors=self.classifier, key=key_of(row), protocol=str(row.protocol), row=row, sums=columns,
-                predictions=labels,
+                vectors=self.classifier, key=key_of(row), protocol=str(row.protocol), note=row.note, row=row,
+                sums=columns, predictions=labels,
             )  # fmt: skip
 
     def item_scores(self) -> list[ItemScores]:
-        """All results, to be grouped; results of `overall` have tests, other results only a value."""
+        """All results and confusions; results of `overall` have tests, other results only a value."""
         measures: dict[Key, ItemScores] = {one.key: one for one in self.overall(self.predictions)}
-        names = ("vectors", "value", "covered", "total", "reason", "note")
         return [
             measures.get(key_of(one))
-            or Measurement(key=key_of(one), protocol=str(one.protocol), **{name: getattr(one, name) for name in names})
-            for one in self.results()
-        ]
+            or Measurement(
+                key=key_of(one), protocol=str(one.protocol), interval=cast(Interval, (one.low, one.high)),
+                **{name: getattr(one, name) for name in ("vectors", "value", "covered", "total", "reason", "note")},
+            )
+            for one in (*self.results(), *self.confusion_results())
+        ]  # fmt: skip
+
+    def confusion_results(self) -> Iterator[Result]:
+        """The confusion matrix without zeros; all but the most frequent confusions are details."""
+        _, actual, _ = self.label_counts(self.predictions)
+        texts, frequent = (
+            dict(zip(self.predictions.names, actual.tolist(), strict=True)),
+            self.confusions[:N_CONFUSIONS],
+        )
+        for one in (*frequent, *(other for other in self.confusion_matrix if other not in frequent)):
+            section = f"{one.label} -> {'no label' if one.predicted is None else one.predicted}"
+            result = self.result(CONFUSION, section, *share(one.texts, texts[one.label]), texts=texts[one.label])
+            yield replace(result, covered=one.texts, is_detail=one not in frequent)
 
     def requested(self, metric: LabelMetric) -> Result:
         """The result of a metric."""
@@ -470,13 +486,35 @@ class LabelScores:
         threshold = f"at most {self.k} labels" if self.k > 0 else "all labels"
         threshold += f" with a probability of at least {self.threshold}" * (self.threshold > 0)
         covered = int((self.predictions.best != NO_LABEL).sum())
+        is_whole = section is None or section == KNOWN
+        is_equal = is_whole and measure in ("precision", "recall") and self.is_single  # to F1
         return Result(
-            self.set, measure + at_k, section, method=method, is_detail=texts is not None, half=self.half,
+            self.set, measure + at_k, section, method=method, is_detail=texts is not None or is_equal, half=self.half,
             vectors=self.classifier, value=value, low=interval[0], high=interval[1],
             covered=covered if texts is None else texts, total=len(self.predictions) if texts is None else texts,
             protocol=PROTOCOL.format(threshold=threshold),
             reason=None if value is not None else "nothing is predicted" if measure != "recall" else "does not occur",
+            note=self.note if section is None else None,
         )  # fmt: skip
+
+    @cached_property
+    def is_single(self) -> bool:
+        """Whether each text has one label and one is predicted, so that precision, recall and F1 are equal."""
+        labels = self.predictions
+        counts = np.bincount(labels.text[labels.is_actual], minlength=len(labels))
+        return self.k == 1 and not self.threshold and bool((counts == 1).all())
+
+    @cached_property
+    def note(self) -> str | None:
+        """What does not count, or cannot be predicted; None if there is nothing."""
+        labels = self.predictions
+        occurring = set(labels.label[labels.is_actual].tolist())
+        unknown = [repr(name) for n, name in enumerate(labels.names) if n >= labels.known and n in occurring]
+        shown = ", ".join(unknown[:N_UNKNOWN]) + " and others" * (len(unknown) > N_UNKNOWN)
+        count = labels.unlabelled
+        notes = [f"{count:,} text{'s' * (count > 1)} without labels left out"] * (count > 0)
+        notes += [f"the classifier does not know the labels {shown}, which are never predicted"] * bool(unknown)
+        return "; ".join(notes) or None
 
     @property
     def at_k(self) -> str:
@@ -558,22 +596,6 @@ def macro_f1_resamples(labels: PredictedLabels) -> np.ndarray:
         scores = divide_or_nan(hits, members)
         total, count = total + np.nansum(scores, axis=0), count + np.isfinite(scores).sum(axis=0)
     return divide_or_nan(total, count)
-
-
-def compare_labels(first: LabelScores, second: LabelScores) -> list[Comparison]:
-    """Test whether precision, recall, F1 and macro-F1 of two classifiers differ on the same texts.
-
-    Where each text has one label and gets one prediction, the texts that each gets right are compared by McNemar's
-    exact test; other measures by a paired bootstrap over texts.
-
-    Raises:
-        SettingError: the texts are not the same, or another number of labels is predicted.
-    """
-    same = (first.set, len(first.predictions), first.k, first.threshold, first.half)
-    if same != (second.set, len(second.predictions), second.k, second.threshold, second.half):
-        raise SettingError("a paired test requires predictions for the same texts, with the same k and threshold")
-    pairs = zip(first.overall(first.predictions), second.overall(second.predictions), strict=True)
-    return [comparison for one, other in pairs if (comparison := one.compare(other)) is not None]
 
 
 @dataclass(frozen=True, kw_only=True)

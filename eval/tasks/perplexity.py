@@ -84,6 +84,7 @@ def score_perplexity(subject: Subject, text: Path) -> list[ItemScores]:
 
 KIND = Kind(
     name="perplexity",
+    metavar="TEXT...",
     read=lambda test, settings: Path(test),
     score=score_perplexity,
 )

@@ -249,6 +249,7 @@ def median_interval(values: np.ndarray) -> Interval:
 
 KIND = Kind(
     name="phrases",
+    metavar="FILE|held-out...",
     read=lambda test, settings: HeldOut() if str(test) == HELD_OUT else read_phrase_ratings(test),
     score=lambda subject, test: score_held_out(subject) if isinstance(test, HeldOut) else score_rated(subject, test),
 )

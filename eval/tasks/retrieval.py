@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,18 @@ from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
-from embeddings.eval.tasks.evaluation_kind import POOLING, Kind, Subject, check_text, word_coverage
+from embeddings.eval.tasks.evaluation_kind import (
+    Kind,
+    PooledTexts,
+    Subject,
+    check_text,
+    read_choices,
+    several,
+    word_coverage,
+)
 from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.eval.test_sets import read_lines, set_name
+from embeddings.indexes.index import check_spec
 from embeddings.text_search.index_folder import ID, SCORES, TEXT
 
 if TYPE_CHECKING:
@@ -119,6 +129,22 @@ def read_judgements(path: Path) -> list[tuple[str, str, str, int]]:
     return judgements
 
 
+def read_index(name: str, spec: str | None) -> str | None:
+    """The kind of an index with its settings, which are checked."""
+    if spec is not None:
+        check_spec(spec)
+    return spec
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrievalSettings(PooledTexts):
+    """How documents are ranked; see `embeddings.evaluate`."""
+
+    ranking: Sequence[str] = several((), partial(read_choices, tuple(SCORES)))
+    stemming: str | None = None
+    index: str | None = several(None, read_index)
+
+
 DEPTH = 100  # documents retrieved for each query
 MEASURES = ("ndcg@10", "recall@10", "recall@100", "mrr@10")
 PROTOCOL = (
@@ -210,9 +236,11 @@ def measure_queries(found: Sequence[Sequence[int]], relevant: Sequence[dict[int,
 
 KIND = Kind(
     name="retrieval",
+    metavar="QUERIES CORPUS QRELS...",
     read=lambda test, settings: read_retrieval_set(test, encoding_errors=settings.encoding_errors),
     score=score_retrieval,
-    settings=("ranking", "stemming", "index", *POOLING),
+    settings=RetrievalSettings,
+    options={"ranking": "RANKING...", "stemming": "LANGUAGE", "index": "KIND:SETTINGS"},
     of_words=False,
     as_list=lambda tests: [tests] if len(tests) and isinstance(tests[0], str | os.PathLike) else list(tests),
 )

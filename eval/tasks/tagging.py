@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,10 @@ from numpy.typing import NDArray
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import BinaryScores, ItemScores, Key, Measurement
 from embeddings.eval.tasks import linear_classifier
-from embeddings.eval.tasks.evaluation_kind import Kind, Subject
+from embeddings.eval.tasks.evaluation_kind import Kind, KindSettings, Subject
 from embeddings.eval.test_sets import SHIPPED_TAGGING, line_error, read_lines, shipped_file
 from embeddings.eval.word_matching import look_up
+from embeddings.settings import Range
 from embeddings.vectors.vectors import Vectors
 
 FIELDS = 10  # of a line of CoNLL-U
@@ -112,8 +114,6 @@ def iter_words(path: Path) -> Iterator[tuple[str, str]]:
             yield word, tag.strip()
 
 
-WINDOW = 2
-MAX_WINDOW = 50
 WITH_VECTOR, WITHOUT_VECTOR = "words with a vector", "words without a vector"
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on the vectors of the word and of {window} words to either side, whitened "
@@ -196,9 +196,18 @@ class WordTable:
         return linear_classifier.Windows(table, np.where(is_inside, rows[positions], outside))
 
 
+@dataclass(frozen=True, kw_only=True)
+class TaggingSettings(KindSettings):
+    """The words that the classifier sees; see `embeddings.evaluate`."""
+
+    window: Annotated[int, Range(ge=0, le=50)] = 2
+
+
 KIND = Kind(
     name="tagging",
+    metavar="NAME|FOLDER|TRAIN,TEST...",
     read=lambda test, settings: read_tagging_set(test),
     score=score_tagging,
-    settings=("window",),
+    settings=TaggingSettings,
+    options={"window": "N"},
 )

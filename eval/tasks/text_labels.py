@@ -12,7 +12,7 @@ from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key, ResampledScores
-from embeddings.eval.tasks.evaluation_kind import POOLING, EvaluationSettings, Kind, Subject, check_text
+from embeddings.eval.tasks.evaluation_kind import Kind, PooledTexts, Subject, TextTable, check_text
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores
 from embeddings.eval.tasks.word_categories import kmeans
 from embeddings.eval.test_sets import FOLDS, Split, set_name, splits_of, train_and_test_files
@@ -22,6 +22,11 @@ from embeddings.support.imports import import_library
 TRAIN_TEST = "trained on one file and tested on another"
 NO_WORD = "no text has a known word"
 CROSS_VALIDATED = f"{FOLDS}-fold cross-validation, stratified by label; equal texts are in the same fold"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledTextSettings(TextTable, PooledTexts):
+    """The columns of a table and how vectors of texts are pooled."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,9 @@ class LabelledTextSet:
     protocol: str
 
 
-def read_texts(name: str | os.PathLike[str], settings: EvaluationSettings, *, is_split: bool = True) -> LabelledTextSet:
+def read_texts(
+    name: str | os.PathLike[str], settings: LabelledTextSettings, *, is_split: bool = True
+) -> LabelledTextSet:
     """The texts of "TRAIN,TEST", or of one file for cross-validation; of one file only, unless `is_split`.
 
     Raises:
@@ -204,15 +211,19 @@ def predict(
 
 CLUSTERING = Kind(
     name="clustering",
+    metavar="FILE...",
     read=partial(read_texts, is_split=False),
     score=score_clustering,
-    settings=("text_column", "label_column", *POOLING),
+    settings=LabelledTextSettings,
+    options={"text_column": "NAME", "label_column": "NAME"},
     of_words=False,
 )
 PROBE = Kind(
     name="probe",
+    metavar="FILE|TRAIN,TEST...",
     read=read_texts,
     score=score_probe,
-    settings=("text_column", "label_column", *POOLING),
+    settings=LabelledTextSettings,
+    options={"text_column": "NAME", "label_column": "NAME"},
     of_words=False,
 )

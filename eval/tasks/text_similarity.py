@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,39 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
-from embeddings.eval.tasks.evaluation_kind import GIVEN, POOLING, EvaluationSettings, Kind, Subject
+from embeddings.eval.tasks.evaluation_kind import Halved, Kind, PooledTexts, Subject, several
 from embeddings.eval.tasks.word_similarity import correlation_scores
 from embeddings.eval.test_sets import ALL, rows_of_half, set_name
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize
+
+GIVEN = "given"  # candidates of left texts
+
+
+def read_candidates(name: str, value: Any) -> list[int | str]:
+    """The numbers of candidates of left texts, each once, or `GIVEN`."""
+    chosen = list(dict.fromkeys([value] if isinstance(value, int | str) else value))
+    numbers = [int(one) if isinstance(one, str) and one.isdecimal() else one for one in chosen]
+    for one in numbers:
+        if one != GIVEN and (not isinstance(one, int) or one < 2):
+            raise SettingError(f"{S[name]} must be given or a whole number of at least 2, got {one!r:.40}")
+    return numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSettings(Halved, PooledTexts):
+    """The columns of pairs, and how they are scored; see `embeddings.evaluate`."""
+
+    left_column: str | None = None
+    right_column: str | None = None
+    rating_column: str | None = None
+    candidates: Sequence[int | str] = several((), read_candidates)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if GIVEN in self.candidates and self.half != ALL:
+            excluded = f"{S.half(self.half)} cannot be combined with {S.candidates(GIVEN)}"
+            raise SettingError(f"{excluded}: it would divide candidates")
 
 
 @dataclass(frozen=True)
@@ -38,7 +67,7 @@ class RatedTexts:
         return RatedTexts(self.name, left, right, self.ratings[rows], half)
 
 
-def read_rated_texts(path: str | os.PathLike[str], settings: EvaluationSettings) -> RatedTexts:
+def read_rated_texts(path: str | os.PathLike[str], settings: PairSettings) -> RatedTexts:
     """The rated pairs of a table, or of lines of two texts and a rating separated by tabs; 1 if random texts are rated.
 
     Raises:
@@ -162,9 +191,13 @@ def drawn_candidates(test: RatedTexts, number: int) -> Iterator[Candidates]:
 
 KIND = Kind(
     name="pairs",
+    metavar="FILE...",
     read=read_rated_texts,
     score=score_rated_texts,
-    settings=("half", "left_column", "right_column", "rating_column", "candidates", *POOLING),
-    has_halves=True,
+    settings=PairSettings,
+    options={
+        "half": "HALF", "left_column": "NAME", "right_column": "NAME", "rating_column": "NAME",
+        "candidates": "N|given...",
+    },
     of_words=False,
-)
+)  # fmt: skip

@@ -126,6 +126,7 @@ def neighbour_counts(units: np.ndarray) -> np.ndarray:
 
 KIND = Kind(
     name="stats",
+    metavar=None,
     read=lambda test, settings: None,
     score=score_statistics,
     as_list=lambda is_requested: [None] * bool(is_requested),

@@ -181,4 +181,9 @@ def permutation_p(associations: np.ndarray, size: int) -> float:
     return float(((associations[orders].sum(axis=1) >= observed).sum() + 1) / (SAMPLES + 1))
 
 
-KIND = Kind(name="association", read=lambda test, settings: read_association_tests(test), score=score_association)
+KIND = Kind(
+    name="association",
+    metavar="FILE...",
+    read=lambda test, settings: read_association_tests(test),
+    score=score_association,
+)

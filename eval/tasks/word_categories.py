@@ -163,6 +163,7 @@ def predict(
 
 KIND = Kind(
     name="categories",
+    metavar="NAME|FILE...",
     read=lambda test, settings: read_word_categories(test),
     score=lambda subject, test: [*score_categories(subject, test), *score_purity(subject, test)],
 )

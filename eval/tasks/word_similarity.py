@@ -11,7 +11,7 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import CorrelationScores, Key
-from embeddings.eval.tasks.evaluation_kind import Kind, Subject
+from embeddings.eval.tasks.evaluation_kind import Halved, Kind, Subject
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.eval.word_matching import gather_vectors
 from embeddings.support.cosine import normalize
@@ -198,10 +198,18 @@ def correlation(x: np.ndarray, y: np.ndarray, *, ranked: bool = True) -> tuple[f
     return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1)), None
 
 
+@dataclass(frozen=True, kw_only=True)
+class SimilaritySettings(Halved):
+    """Whether pairs with composed vectors are scored too; see `embeddings.evaluate`."""
+
+    compose: bool = False
+
+
 KIND = Kind(
     name="similarity",
+    metavar="NAME|FILE...",
     read=lambda test, settings: read_word_pairs(test),
     score=score_similarity,
-    settings=("compose", "half"),
-    has_halves=True,
+    settings=SimilaritySettings,
+    options={"compose": None, "half": "HALF"},
 )

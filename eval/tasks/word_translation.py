@@ -2,12 +2,13 @@
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import BinaryScores, Key
-from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind, Subject
+from embeddings.eval.tasks.evaluation_kind import Kind, KindSettings, Subject
 from embeddings.eval.test_sets import set_name
 from embeddings.eval.word_matching import CaseFolding
 from embeddings.indexes.index import as_index
@@ -15,6 +16,13 @@ from embeddings.indexes.protocol import SearchMethod
 from embeddings.models.loading import load
 from embeddings.vectors.align import read_dictionary
 from embeddings.vectors.vectors import Vectors, as_vectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationSettings(KindSettings):
+    """The vectors of the other language; see `embeddings.evaluate`."""
+
+    target: Any = None
 
 
 @dataclass(frozen=True)
@@ -26,7 +34,7 @@ class Translations:
     target: Vectors
 
 
-def read_translations(path: str | os.PathLike[str], settings: EvaluationSettings) -> Translations:
+def read_translations(path: str | os.PathLike[str], settings: TranslationSettings) -> Translations:
     """A dictionary: lines of a word and its translation; the words of several lines have several translations."""
     if settings.target is None:
         raise SettingError(f"{S.translation} requires {S.target}: the vectors of the other language")
@@ -74,4 +82,11 @@ def score_translations(subject: Subject, test: Translations) -> list[BinaryScore
     return scores
 
 
-KIND = Kind(name="translation", read=read_translations, score=score_translations, settings=("target",))
+KIND = Kind(
+    name="translation",
+    metavar="FILE...",
+    read=read_translations,
+    score=score_translations,
+    settings=TranslationSettings,
+    options={"target": "VECTORS"},
+)

@@ -23,7 +23,6 @@ from embeddings.eval.tasks.label_scores import (
     LabelMetric,
     LabelScores,
     PredictedLabels,
-    compare_labels,
     predict_labels,
 )
 from embeddings.eval.tasks.perplexity import Validation, check_predicts_words, known_words, mean_loss
@@ -200,8 +199,7 @@ def score_of_labels(
             predictions = judges[1].predict(result.classifier if isinstance(result, Model) else result)
             scores.append(LabelScores(predictions, name, vectors, k, 0.0, [everything.metric], TEST))
         lines = [line for one in scores for line in one.results() if line.section is None and not line.is_detail]
-        pairs = [compare_labels(scores[0], other) for other in scores[1:]]
-        return list(dict.fromkeys(lines)), [line for pair in pairs for line in pair]
+        return list(dict.fromkeys(lines)), compare_scores([list(one.overall(one.predictions)) for one in scores])
 
     wanted, part = everything.metric, "all texts" if half == ALL else "the dev half"
     texts = [[[sha256(one.data).hexdigest(), one.starts, one.labels] for one in judge.batches] for judge in judges]
@@ -297,7 +295,7 @@ def score_of_sets(names: Sequence[str]) -> Metric:
         description=f"{'mean ' * (len(names) > 1)}score on the dev half of {' and '.join(names)}",
         judge=lambda model: Judgement(mean_score(dev, model), model),
         test=test,
-        fingerprint=content_fingerprint([[suite.sets[kind] for kind in SETS] for suite in (dev, held_back)]),
+        fingerprint=content_fingerprint([[suite.sets(kind) for kind in SETS] for suite in (dev, held_back)]),
     )
 
 

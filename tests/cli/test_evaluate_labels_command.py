@@ -7,6 +7,9 @@ import pytest
 from commands import expect, refused, run, table
 from supervised_models import supervised_model
 
+import embeddings as em
+from embeddings.errors import SettingError
+
 LINES = ["__label__a the where", "naïve a a __label__é", "__label__c __label__d 北海道", "the"]
 
 
@@ -63,7 +66,7 @@ def test_tables_give_the_same_scores():
         return [{name: value for name, value in entry.items() if name != "set"} for entry in entries]
 
     expected = scores("t.txt")
-    assert expected[-1]["measure"] == "confusion matrix"
+    assert expected[-1]["measure"] == "confusion"
     assert scores("t.jsonl") == expected
     columns = ["--text-column", "words", "--label-column", "topics", "--label-separator", "|"]
     assert scores("t.tsv", *columns) == expected
@@ -97,3 +100,27 @@ def test_errors(args, message):
 def test_vectors_are_not_classifiers(folder):
     (folder / "v.txt").write_text("2 2\na 1 2\nb 1 3\n")
     assert "not a classifier" in refused("evaluate", "v.txt", "--labels", "t.txt", code=2)
+
+
+def test_single_labels_are_shown_once_and_unknown_ones_are_named(folder):
+    """Precision and recall equal F1, so the table leaves them out; --sections and --json have them."""
+    (folder / "single.txt").write_text("__label__a the where\n__label__é naïve a\n__label__pos, a\n")
+    result = expect("evaluate", "m.ftz", "--labels", "single.txt")
+    rows = [row for row in table(result.stdout) if row["section"] == "all"]
+    assert [row["measure"] for row in rows] == ["f1@1", "macro-f1@1", "f1@1", "macro-f1@1", "calibration error"]
+    assert result.stderr.count("'pos,'") == 1
+    everything = {
+        row["measure"] for row in json.loads(expect("evaluate", "m.ftz", "--labels", "single.txt", "--json").stdout)
+    }
+    assert {"precision@1", "recall@1", "confusion"} <= everything
+
+
+def test_classifiers_are_evaluated_as_vectors_are(folder):
+    found = em.evaluate("m.ftz", labels=["t.txt", "t.jsonl"], k=2)
+    expected = em.evaluate_classifier("m.ftz", "t.txt", k=2).results()
+    values = [(one.measure, one.section, one.method, one.value) for one in found if one.set == "t.txt"]
+    assert values[: len(expected)] == [(one.measure, one.section, one.method, one.value) for one in expected]
+    assert {one.set for one in found} == {"t.txt", "t.jsonl"}
+    assert em.evaluate(em.load_classifier("m.ftz"), labels="t.txt")[0].vectors == "classifier"
+    with pytest.raises(SettingError, match="not a classifier"):
+        em.evaluate(em.Vectors(["a"], [[1.0]]), labels="t.txt")

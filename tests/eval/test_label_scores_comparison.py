@@ -5,10 +5,8 @@ import pytest
 from fixed_classifier import LABELS, FixedClassifier, indicator, random_texts
 from sklearn import metrics
 
-from embeddings.errors import SettingError
-from embeddings.eval import evaluate_classifier
+from embeddings.eval import compare_scores, evaluate_classifier
 from embeddings.eval.statistics.results import MCNEMAR, TEXTS
-from embeddings.eval.tasks.label_scores import compare_labels
 
 
 class Shifted(FixedClassifier):
@@ -21,6 +19,10 @@ class Shifted(FixedClassifier):
         lengths = np.diff(starts)
         shifted = (ids + (lengths % 3 == 0)[:, None]) % len(LABELS)
         return np.where(ids < 0, -1, len(LABELS) - shifted), probabilities
+
+
+def compare_labels(*scores):
+    return compare_scores([one.item_scores() for one in scores])
 
 
 def test_classifiers_of_one_label_are_compared_by_the_texts_they_get_right():
@@ -59,11 +61,3 @@ def test_classifiers_of_several_labels_are_compared_by_a_bootstrap():
     assert [one.test for one in comparisons] == [TEXTS] * 4
     same = compare_labels(first, first)
     assert all((one.difference, one.p) == (0, 1) for one in same)
-
-
-def test_other_texts_and_requests_are_refused():
-    lines, *_ = random_texts(np.random.default_rng(1), 20)
-    first = evaluate_classifier(FixedClassifier(), lines)
-    for others, k in ((lines[1:], 1), (lines, 2)):
-        with pytest.raises(SettingError, match="same texts"):
-            compare_labels(first, evaluate_classifier(FixedClassifier(), others, k=k))

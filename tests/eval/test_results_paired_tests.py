@@ -227,9 +227,9 @@ def test_many_pairs_have_the_normal_interval(questions, monkeypatch):
 def test_pairs_of_questions_ignore_case(tmp_path):
     lines = [": s", "a b c d", "A B e f", "c D a b", ": t", "c d e f"]
     (tmp_path / "q").write_text("\n".join(lines) + "\n")
-    assert Suite.read(analogy=tmp_path / "q").sets["analogy"][0].pairs().tolist() == [[0, 1], [0, 2], [1, 0], [1, 2]]
+    assert Suite.read(analogy=tmp_path / "q").sets("analogy")[0].pairs().tolist() == [[0, 1], [0, 2], [1, 0], [1, 2]]
     (tmp_path / "bats.txt").write_text("a\tb/x\nc\td\n")
-    assert Suite.read(analogy=tmp_path / "bats.txt").sets["analogy"][0].pairs().tolist() == [[0, 1], [1, 0]]
+    assert Suite.read(analogy=tmp_path / "bats.txt").sets("analogy")[0].pairs().tolist() == [[0, 1], [1, 0]]
 
 
 def test_analogies_are_evaluated_with_pairs(tmp_path):

@@ -94,6 +94,8 @@ def test_errors():
     with pytest.raises(SettingError, match="half must be one of"):
         Suite.read(similarity="wordsim353", half="train")
     with pytest.raises(SettingError, match="half=dev cannot be combined with categories"):
+        Suite.read(similarity="wordsim353", categories="google-categories", half="dev")
+    with pytest.raises(SettingError, match="half requires"):
         Suite.read(categories="google-categories", half="dev")
     only = WordPairs("tiny", [("tiger", "cat")], [1.0])
     with pytest.raises(FormatError, match="no item of tiny is in the"):

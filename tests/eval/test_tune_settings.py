@@ -50,7 +50,7 @@ def test_the_test_half_is_scored_once_at_the_end(pairs, monkeypatch):
     score = Suite.score
 
     def spy(suite, model, name):
-        (test,) = suite.sets["similarity"]
+        (test,) = suite.sets("similarity")
         assert {half_of(pair) for pair in test.pairs} == {test.half}
         calls.append((test.half, name))
         return score(suite, model, name)

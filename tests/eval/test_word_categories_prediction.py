@@ -10,7 +10,7 @@ from naive_bootstrap import interval, resample_counts
 
 from embeddings.errors import SettingError
 from embeddings.eval import Suite, compare_scores, evaluate
-from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Subject
+from embeddings.eval.tasks.evaluation_kind import Subject
 from embeddings.eval.tasks.linear_classifier import MAJORITY, cross_predict
 from embeddings.eval.tasks.word_categories import predict, read_word_categories, score_categories
 from embeddings.eval.test_sets import FOLDS, splits_of, stratified_folds
@@ -99,7 +99,7 @@ def test_no_word_is_predicted_by_a_classifier_trained_on_it():
 
 
 def test_interval_equals_the_naive_bootstrap(names, vectors):
-    scores = score_categories(Subject(vectors, "v", EvaluationSettings()), read_word_categories(names))
+    scores = score_categories(Subject(vectors, "v"), read_word_categories(names))
     macro = next(one for one in scores if one.key.measure == "macro-f1")
 
     values = []
