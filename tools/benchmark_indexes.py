@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from benchmark_table import label_log_axis
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from processes import describe, environment, write_text
@@ -32,7 +33,7 @@ from embeddings.indexes.index import Index, as_index, parse_spec, search_setting
 from embeddings.indexes.protocol import SearchResult
 from embeddings.models.loading import load
 from embeddings.support.cosine import normalize
-from embeddings.support.plots import label_log_axis, save_figure
+from embeddings.support.plots import save_figure
 from embeddings.support.result_table import format_number, markdown_table
 from embeddings.vectors.vectors import Vectors
 

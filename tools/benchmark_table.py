@@ -8,12 +8,12 @@ from statistics import fmean, median
 from typing import Any
 
 from benchmark_programs import OURS, ModelConfig, Program
+from matplotlib import ticker
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from processes import describe
 
 from embeddings.settings.objectives import WORD_OBJECTIVES
-from embeddings.support.plots import label_log_axis
 from embeddings.support.result_table import format_number, markdown_table
 
 Row = dict[str, Any]
@@ -278,6 +278,14 @@ VARYING = {  # settings that markers show, if runs of one model differ in them
     "threads": "{} threads",
     "learning_rate": "learning rate {:g}",
 }
+
+
+def label_log_axis(axis: Any) -> None:
+    """Label an axis of matplotlib, made logarithmic before, at 1, 2 and 5 times powers of ten: 0.5, 200, 50k, 2M."""
+    large = ticker.EngFormatter(sep="")
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}" if value < 1000 else large(value)))
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def quality_figure(rows: Sequence[Row]) -> Figure:
