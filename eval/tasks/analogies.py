@@ -32,7 +32,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Resampled, bootstrap_test
-from embeddings.eval.tasks.evaluation_kind import Halved, Kind, Subject, read_choices, several
+from embeddings.eval.tasks.evaluation_kind import METHODS, Halved, Kind, Subject, read_choices, several
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.settings import Positive, check_value
 from embeddings.support.imports import import_library
@@ -292,7 +292,6 @@ def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:
     yield None, np.ones(len(section_of), dtype=bool), False
 
 
-METHODS = ("3cosadd", "3cosmul", "pairdirection")
 ALL_WORDS = "all"
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline, noinline
-from embeddings.eval.tasks.analogies import METHODS
+from embeddings.eval.tasks.evaluation_kind import METHODS
 from embeddings.eval.word_matching import CaseFolding
 from embeddings.indexes.cosine_search import MULTIPLICATIVE_EPSILON, exact_cosines, product_error
 from embeddings.support.cosine import normalize

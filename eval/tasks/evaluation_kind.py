@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor
     from embeddings.text_search.text_index import TextIndex
 
+METHODS = ("3cosadd", "3cosmul", "pairdirection")  # of answering analogies
 POOLING = ("pool", "constant", "frequencies", "remove_components", "fit_on", "dim")  # arguments of `embeddings.embed`
 Evaluable = Union[Vectors, Model, ConcatenatedModels, "TextIndex", "LabelPredictor"]
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
