@@ -69,7 +69,7 @@ def interrupted_after(checks: int) -> Iterator[None]:
         report()
         raise KeyboardInterrupt
 
-    with patch("embeddings.training.run.run_threads", run):
+    with patch("embeddings.training.executor.run_threads", run):
         yield
 
 
@@ -84,7 +84,7 @@ def interrupted_at_check(checks: int) -> Iterator[None]:
         if event.checks < 0:
             raise KeyboardInterrupt
 
-    with patch("embeddings.training.run.run_threads", run):
+    with patch("embeddings.training.executor.run_threads", run):
         yield
 
 

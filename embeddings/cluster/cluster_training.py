@@ -32,6 +32,7 @@ from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays
 from embeddings.registry import package_of
 from embeddings.settings import check_value
+from embeddings.training.executor import Halt, MergedThreads
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
 from embeddings.training.replicas import (
@@ -41,10 +42,9 @@ from embeddings.training.replicas import (
     MergeRule,
     MergeSchedule,
     Replicas,
-    ReplicaTables,
     log_rate_advice,
 )
-from embeddings.training.run import Run, capture_progress
+from embeddings.training.run import Run
 from embeddings.training.run_options import ClusterBase, RunOptions
 from embeddings.training.stream import CorpusShare, RemoteStream, TokenStream, WholeCorpusNeeded, share_bounds
 from embeddings.training.trainer import Trainer
@@ -101,33 +101,11 @@ class TimedSchedule(MergeSchedule):
         self.started = now
 
 
-class RemoteReplicas(ReplicaTables):
-    """Replicas on other machines."""
+class ClusterExecutor(MergedThreads):
+    """Threads of the workers of a pool, which `start_workers` starts, given the initial tables and the frozen rows."""
 
-    def __init__(self, replicas: Replicas, run: "ClusterRun") -> None:
-        self.replicas, self.run = replicas, run
-        self.schedule = MergeSchedule(replicas.count, replicas.merge_every) if replicas.count > 1 else TimedSchedule()
-
-    def broadcast(self) -> None:
-        """Let all replicas go on from the merged tables of this process."""
-        self.run.send_tables()
-
-    def merge(self) -> None:
-        """Merge the rows that replicas changed since the last merge, if they have learned an interval."""
-        if self.run.pool.reports:
-            self.run.pool.merge()
-            self.run.pool.reports = {}
-
-
-class ClusterRun(Run):
-    """A run on a cluster; `start` lets the workers start, given the merged tables and the mask of frozen rows."""
-
-    def __init__(
-        self, data: TrainingData, plan: Plan, pool: WorkerPool, start: Callable[[Arrays, np.ndarray | None], None]
-    ) -> None:
-        self.pool, self.start_workers = pool, start
-        super().__init__(data, plan)
-        pool.poll = self.report
+    def __init__(self, pool: WorkerPool, start_workers: Callable[[Arrays, np.ndarray | None], None]) -> None:
+        self.pool, self.start_workers = pool, start_workers
 
     @property
     def tables(self) -> Arrays:
@@ -140,13 +118,11 @@ class ClusterRun(Run):
     def tables(self, tables: Arrays) -> None:
         self.merged_tables = tables
 
-    def new_replicas(self) -> ReplicaTables | None:
-        """The replicas of all workers."""
-        assert self.run_options.replicas is not None
-        return RemoteReplicas(self.run_options.replicas, self)
-
     def new_workers(self, frozen: np.ndarray | None) -> Sequence[Worker]:
-        """Start all workers, which compile their kernels; returns their threads."""
+        """The threads of all workers, which compile their kernels."""
+        replicas = self.data.run_options.replicas
+        assert replicas is not None
+        self.schedule = MergeSchedule(replicas.count, replicas.merge_every) if replicas.count > 1 else TimedSchedule()
         self.start_workers(self.merged_tables, frozen)
         bounds, epochs = self.plan.stream.bounds(self.data.shares), self.data.schedule.epochs
         self.remote_shares = [
@@ -163,12 +139,13 @@ class ClusterRun(Run):
             share.reported = ShareProgress.with_counts(state, arrays, self.tally, share.number)
         self.pool.load({share.number: share.reported for share in self.remote_shares})
 
-    def learn_until(self, epochs: int, share: float | None) -> None:
+    def learn_interval(self, halt: Halt, report: Callable[[], bool]) -> None:
         """Let all workers learn."""
+        self.pool.poll = report
         try:
             factor = self.tally.learning_rate_factor
-            self.pool.learn(epochs, share, factor, lambda number, report: self.take_over(report.progress))
-            self.report()
+            self.pool.learn(halt.epochs, halt.share, factor, lambda number, one: self.take_over(one.progress))
+            report()
         except BaseException:
             self.take_over(self.pool.progress)  # the progress at the last merge
             self.pool.reports = {}
@@ -180,16 +157,17 @@ class ClusterRun(Run):
             self.remote_shares[number].reported = one
             one.restore_counts(self.tally, number)
 
-    def record_merge(self) -> None:
-        """Record the progress at a merge."""
-        self.merged_progress = capture_progress(self)
-        self.tally.note = self.pool.statistics.line
+    def merge_tables(self) -> None:
+        """Merge the rows that replicas changed since the last merge, if they have learned an interval."""
+        if self.pool.reports:
+            self.pool.merge()
+            self.pool.reports = {}
+            self.tally.note = self.pool.statistics.line
 
-    def make_model(self, tables: Arrays) -> Model:
-        """The model of `tables`, with statistics of the cluster in its record."""
-        model = super().make_model(tables)
-        model.record[CLUSTER] = {"workers": len(self.pool.actors), **self.pool.statistics.record}
-        return model
+    @property
+    def record(self) -> dict[str, Any]:
+        """Statistics of the cluster."""
+        return {CLUSTER: {"workers": len(self.pool.actors), **self.pool.statistics.record}}
 
 
 def train_divided(
@@ -282,7 +260,7 @@ def train_on(
 
         pool.start(task, send if text is None else text.sender(task, cast(CorpusShare, encoded)), tables)
 
-    return ClusterRun(data, plan, pool, start).train()
+    return Run(data, plan, ClusterExecutor(pool, start)).train()
 
 
 def plan_shares(data: TrainingData, text: DividedText | None) -> tuple[Plan, list[int], bool]:

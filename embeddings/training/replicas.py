@@ -118,7 +118,6 @@ class ReplicaTables:
 
     def __init__(self, replicas: Replicas, declared: Mapping[str, Table], merged: Arrays, threads: int) -> None:
         self.replicas, self.declared, self.merged, self.threads = replicas, declared, merged, threads
-        self.schedule = MergeSchedule(replicas.count, replicas.merge_every)
         size = sum(table.nbytes for name, table in merged.items() if declared[name].zeros is None)  # others are files
         available = free_memory()
         if available is not None and replicas.count * size > available:
@@ -140,10 +139,6 @@ class ReplicaTables:
     def tables(self, replica: int) -> Arrays:
         """The tables of one replica."""
         return type(self.merged)({name: copies[replica] for name, copies in self.copies.items()})
-
-    def next_merge_progress(self, total: int) -> float:
-        """The share of training after which the next merge is due; all replicas read `total` units in the whole run."""
-        return self.schedule.next_merge * self.replicas.count / total
 
     def broadcast(self) -> None:
         """Let all replicas go on from the merged tables."""

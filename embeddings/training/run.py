@@ -1,15 +1,14 @@
-"""A training run from its first unit to its last.
+"""A training run from its first unit to its last; `Run.train` has the order of what happens.
 
-Threads learn in segments. A segment ends at the end of the corpus, at the end of an epoch if a callback needs it, when
-a checkpoint is due, or when the user interrupts. Every thread then halts at the end of its block, and the next segment
-continues from there. So the state at checkpoints, epoch ends and interrupts can be restored.
+An executor learns until the tables are needed: at the end of the corpus, at the end of an epoch if a callback needs it,
+when a checkpoint is due, or when the user interrupts. Every thread then halts at the end of its block, and continues
+from there. So the state at checkpoints, epoch ends and interrupts can be restored.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from math import isfinite
-from threading import Event
 from typing import Any
 from zlib import crc32
 
@@ -30,11 +29,11 @@ from embeddings.support.records import to_jsonable
 from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart, stateful
 from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, RunState, check_same_run, unusable
+from embeddings.training.executor import Halt, Threads, new_executor, without_prefix
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Progress, Tally
-from embeddings.training.replicas import ReplicaTables
 from embeddings.training.training_data import TrainingData
-from embeddings.training.worker import Worker, check_count, run_threads
+from embeddings.training.worker import check_count, run_uninterrupted
 from embeddings.vectors.vectors import Vectors
 
 NOTES = "notes"  # in the record of a model: what its run started from, and what is wrong with it
@@ -154,78 +153,12 @@ class Average:
                 mean[block] += (numbers[block] - mean[block]) / np.float32(self.count)
 
 
-RunProgress = tuple[dict[str, Any], dict[str, np.ndarray]]  # JSON values and arrays
-
-
-def capture_progress(run: "Run") -> RunProgress:
-    """The counts of a run and the states of its workers, with replicas also the next merge; arrays are not copies."""
-    arrays = {
-        f"thread.{number}.{name}": array
-        for number, worker in enumerate(run.workers)
-        for name, array in worker.arrays().items()
-    }
-    values: dict[str, Any] = {"tally": run.tally.state(), "workers": [worker.state() for worker in run.workers]}
-    if run.replicas is not None:
-        values["next_merge"] = run.replicas.schedule.next_merge
-    return values, arrays
-
-
-def capture(run: "Run") -> RunState:
-    """The state of a run (with replicas, at their last merge); its arrays are not copies."""
-    progress, arrays = run.merged_progress or capture_progress(run)
-    arrays = arrays | {f"table.{name}": table for name, table in run.tables.items()}
-    arrays |= {f"saved.{name}": table for name, table in run.saved_tables.items()}
-    arrays |= {f"average.{name}": table for name, table in run.average.tables.items()}
-    callback_values = []
-    for number, state in enumerate(run.callback_state or [callback.state() for callback in stateful(run.callbacks)]):
-        arrays |= {f"callback.{number}.{name}": value for name, value in state.items() if isinstance(value, np.ndarray)}
-        callback_values.append({name: value for name, value in state.items() if not isinstance(value, np.ndarray)})
-    values = {
-        **progress,
-        "epochs_reported": run.epochs_reported,
-        "stopped": run.stopped,
-        "is_rollback_due": run.is_rollback_due,
-        "average": [run.average.count, run.average.next_point],
-        "callbacks": callback_values,
-        "checksum": checksum(arrays),
-    }
-    return RunState(run.fingerprint, values, arrays)
-
-
-def restore(run: "Run", state: RunState) -> None:
-    """Restore a saved state into a new run."""
-    arrays, values = state.arrays, state.values
-    try:
-        for name, table in run.tables.items():
-            copy_into(table, arrays[f"table.{name}"])
-        if values["checksum"] != checksum(arrays):
-            raise ValueError("the checksum of the arrays is wrong")
-        for number, worker in enumerate(run.workers):
-            worker.restore(values["workers"][number], without_prefix(arrays, f"thread.{number}."))
-        run.tally.restore(values["tally"])
-        if run.replicas is not None:
-            run.replicas.schedule.next_merge = check_count(values["next_merge"])
-            run.replicas.broadcast()
-        run.epochs_reported, run.stopped = check_count(values["epochs_reported"]), values["stopped"] is True
-        run.is_rollback_due = values["is_rollback_due"] is True
-        run.average.count, run.average.next_point = map(check_count, values["average"])
-        run.saved_tables, run.average.tables = (restored_tables(run, arrays, kind) for kind in ("saved.", "average."))
-        if bool(run.average.count) != bool(run.average.tables):
-            raise ValueError("the count of averaged tables is wrong")
-        for number, callback in enumerate(stateful(run.callbacks)):
-            callback.restore(values["callbacks"][number] | without_prefix(arrays, f"callback.{number}."))
-    except EmbeddingsError:
-        raise
-    except (KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
-        raise FormatError(f"the checkpoint is incomplete: {type(error).__name__}: {error}") from None
-
-
-def restored_tables(run: "Run", arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:
-    """Copies of all tables of the run that a checkpoint has under a prefix; none if it has none."""
+def restored_tables(tables: Arrays, arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:
+    """Copies of all `tables` that a checkpoint has under a prefix; none if it has none."""
     saved = without_prefix(arrays, prefix)
     if not saved:
         return {}
-    copies = {name: np.empty_like(table) for name, table in run.tables.items()}
+    copies = {name: np.empty_like(table) for name, table in tables.items()}
     for name, table in copies.items():
         copy_into(table, saved[name])
     return copies
@@ -239,77 +172,50 @@ def checksum(arrays: Mapping[str, np.ndarray]) -> int:
     return value
 
 
-def without_prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """The arrays whose names start with a prefix, by the rest of their names."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-@dataclass(eq=False)
 class Run:
-    """One run: what a trainer learns from, and its plan."""
+    """One run: what a trainer learns from, its plan, and who learns it, by default this process.
 
-    data: TrainingData
-    plan: Plan
+    Raises:
+        DeclarationError: the plan is not one, or its table of words is missing.
+        CorpusError: the corpus is empty.
+    """
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.plan, Plan):
-            raise DeclarationError(
-                f"the plan of the trainer {self.data.trainer_name} must be a Plan, got {self.plan!r:.80}"
-            )
-        if self.plan.vocabulary is not None:
-            self.data = replace(self.data, vocabulary=self.plan.vocabulary)
-        data, self.run_options, unit = self.data, self.data.run_options, self.plan.stream.unit
-        if self.plan.stream.units < 1:
-            raise CorpusError(f"the corpus has no {unit} to learn from")
-        self.callbacks = self.run_options.callbacks
+    def __init__(self, data: TrainingData, plan: Plan, executor: Threads | None = None) -> None:
+        if not isinstance(plan, Plan):
+            raise DeclarationError(f"the plan of the trainer {data.trainer_name} must be a Plan, got {plan!r:.80}")
+        if plan.stream.units < 1:
+            raise CorpusError(f"the corpus has no {plan.stream.unit} to learn from")
+        self.data = data = data if plan.vocabulary is None else replace(data, vocabulary=plan.vocabulary)
+        self.plan, self.callbacks = plan, data.run_options.callbacks
         self.notes: list[str] = []  # what the run started from, for the record
-        self.tables = self.plan.allocate(data.seed)
-        frozen = self.initialize_tables()
-        self.table_bytes = sum(table.nbytes for table in self.tables.values())
-        self.replicas = self.new_replicas()
-        self.tally = Tally(
-            data.shares, data.schedule, self.plan.stream.units, unit, loss_is_estimate=self.plan.loss_is_estimate,
-            shares=np.diff(self.plan.stream.bounds(data.shares)).tolist() if self.replicas else (),
-        )  # fmt: skip
-        self.workers = self.new_workers(frozen)
-        self.tally.start_clock()
+        tables = plan.allocate(data.seed)
+        frozen = self.initialize(tables)
+        self.table_bytes = sum(table.nbytes for table in tables.values())
+        self.executor = new_executor(data) if executor is None else executor
+        self.executor.start(data, plan, tables, frozen)
+        self.tally = self.executor.tally
         self.epochs_reported = 0  # whose end was reported to callbacks
         self.callback_state: list[dict[str, Any]] | None = None  # before the epoch end that is being reported
         self.stopped = self.checkpoint_due = False
         self.saved_tables: Arrays = {}  # that callbacks can roll back to
-        self.is_rollback_due = False
         self.average = Average(data.schedule.average_last)
-        self.fingerprint = data.fingerprint() if self.run_options.checkpoints or self.callbacks else {}
+        self.fingerprint = data.fingerprint() if data.run_options.checkpoints or self.callbacks else {}
         self.writer: CheckpointWriter | None = None
-        self.merged_progress: RunProgress | None = None  # at the last merge
 
-    def new_replicas(self) -> ReplicaTables | None:
-        """The tables of replicas, if there are any."""
-        replicas = self.run_options.replicas if self.data.has_replicas else None
-        return ReplicaTables(replicas, self.plan.tables, self.tables, self.data.threads) if replicas else None
-
-    def new_workers(self, frozen: np.ndarray | None) -> Sequence[Worker]:
-        """The workers, one for each share, with compiled kernels."""
-        data, tally, numbers = self.data, self.tally, range(self.data.shares)
-        tables = [self.tables if self.replicas is None else self.replicas.tables(number) for number in numbers]
-        workers = [Worker(data, self.plan, tables[number], tally, number, frozen) for number in numbers]
-        workers[0].compile()
-        return workers
-
-    def initialize_tables(self) -> np.ndarray | None:
+    def initialize(self, tables: Arrays) -> np.ndarray | None:
         """Copy what the run starts from into the tables; returns a mask of frozen rows of words, if any."""
-        data, init, continued = self.data, self.run_options.init, self.run_options.continued
+        data, init, continued = self.data, self.data.run_options.init, self.data.run_options.continued
         words = len(data.vocabulary)
         if continued is not None:
-            old = continued_training.apply(continued, data, self.plan, self.tables)
+            old = continued_training.apply(continued, data, self.plan, tables)
             self.notes = [f"{old:,} words continue from the model, {words - old:,} are new"]
         if init is None:
             return None
-        if self.plan.word_table not in self.tables:
+        if self.plan.word_table not in tables:
             raise DeclarationError(
                 f"the word_table of the plan, {self.plan.word_table!r}, is not a table: {self.plan.names}"
             )
-        mask = init.apply(data, self.plan, self.tables)
+        mask = init.apply(data, self.plan, tables)
         verb = "start from the given vectors" if init.mode == "initial" else "have a pretrained vector"
         self.notes = [f"{int(mask.sum()):,} of {words:,} words {verb}"]
         return mask if init.freeze else None
@@ -325,102 +231,68 @@ class Run:
             OutputError: there are checkpoints already, or they cannot be written.
             FormatError: another program truncated a file that is being read; a checkpoint is written before.
         """
-        self.start(self.run_options.checkpoints)
+        self.start(self.data.run_options.checkpoints)
         try:
-            while not self.stopped and self.epochs_reported < self.data.schedule.epochs:
-                self.run_segment()
+            while not self.is_complete:
+                halt = self.next_halt()
+                self.executor.learn_until(halt, self.report)
+                if self.executor.has_read(self.average.due):
+                    run_uninterrupted(self.add_to_average)
+                if self.executor.epochs >= halt.epochs:
+                    self.end_epoch(halt.epochs)
+                if self.checkpoint_due and self.tally.done < self.tally.total:
+                    self.write_checkpoint()
         except FormatError:  # a file that is being read was truncated
             self.write_checkpoint()
             raise
         except KeyboardInterrupt:
-            with suppress(KeyboardInterrupt):  # a second one: earlier checkpoints remain
-                self.write_checkpoint()
-            with suppress(KeyboardInterrupt):
-                if self.replicas is not None:
-                    self.replicas.merge()
-            for callback in self.callbacks:
-                callback.on_interrupt(self.tally.progress())
-            raise Interrupted(self.make_model(self.tables)) from None
+            raise self.interrupted() from None
         if not self.tally.steps.any():
             raise nothing_learned(self.data, self.tally)
         if self.average.share is not None and self.epochs_reported == self.data.schedule.epochs:
-            self.average.add(self.tables)
-        model = self.make_model(self.average.tables if self.average.count else self.tables)
+            self.average.add(self.executor.tables)
+        model = self.make_model(self.average.tables if self.average.count else self.executor.tables)
         for callback in self.callbacks:
             model = callback.on_run_end(model) or model
         return model
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether a callback stopped the run, or all epochs are complete."""
+        return self.stopped or self.epochs_reported >= self.data.schedule.epochs
+
+    @property
+    def reports_epochs(self) -> bool:
+        """Whether a callback needs the end of each epoch."""
+        return any(type(callback).on_epoch_end is not Callback.on_epoch_end for callback in self.callbacks)
+
+    def next_halt(self) -> Halt:
+        """Where to halt for the end of an epoch, or for a point of the average."""
+        ends_with_epoch = self.reports_epochs or self.executor.halts_at_epochs
+        epochs = self.epochs_reported + 1 if ends_with_epoch else self.data.schedule.epochs
+        return Halt(epochs, self.average.due)
+
     def start(self, checkpoints: Checkpoints | None) -> None:
         """Resume from the last checkpoint if requested and if there is one, else tidy the folder; notify callbacks."""
+        resume = self.data.run_options.resume
         if checkpoints is not None:
-            if not self.run_options.resume and checkpoints.force:
+            if not resume and checkpoints.force:
                 checkpoints.remove_all()
             checkpoints.remove_partial()
-            state = checkpoints.latest() if self.run_options.resume else None
+            state = checkpoints.latest() if resume else None
             if state is not None:
                 check_same_run(checkpoints.folder, state.fingerprint, self.fingerprint)
                 try:
-                    restore(self, state)
+                    self.restore(state)
                 except FormatError as error:
                     raise unusable(checkpoints, f"it is damaged: {error}") from None
             self.writer = CheckpointWriter(checkpoints, self.tally.done)
-            self.record_merge()
         name, tally = self.data.trainer_name, self.tally
         for callback in self.callbacks:
             callback.on_run_start(RunStart(name, self.fingerprint, tally.done, tally.total, tally.unit))
 
-    def run_segment(self) -> None:
-        """Let the threads learn until an epoch end, a point of the average or a checkpoint is due, and handle it."""
-        if self.is_rollback_due:
-            run_uninterrupted(self.roll_back)
-        epoch_ends_wanted = any(type(one).on_epoch_end is not Callback.on_epoch_end for one in self.callbacks)
-        ends_with_epoch = epoch_ends_wanted or self.replicas is not None  # then callbacks do not change the result
-        epochs = self.epochs_reported + 1 if ends_with_epoch else self.data.schedule.epochs
-        self.checkpoint_due = False
-        merge = None if self.replicas is None else self.replicas.next_merge_progress(self.tally.total)
-        halts = [share for share in (self.average.due, merge) if share is not None]  # for a merge or the average
-        self.learn_until(epochs, min(halts, default=None))
-        if self.replicas is not None or self.have_read(self.average.due):
-            run_uninterrupted(self.end_segment)
-        if min(worker.epochs for worker in self.workers) >= epochs:
-            if epoch_ends_wanted:
-                self.callback_state = [callback.state() for callback in stateful(self.callbacks)]
-                self.report_epoch_end(epochs)
-            self.epochs_reported, self.callback_state = epochs, None
-        if self.checkpoint_due and self.tally.done < self.tally.total:
-            self.write_checkpoint()
-
-    def learn_until(self, epochs: int, share: float | None) -> None:
-        """Let all workers learn until they have completed `epochs` or read the given share of their units."""
-
-        def work(thread: int, halt: Event) -> None:
-            for worker in self.workers[thread :: self.data.threads]:
-                worker.run_until(epochs, halt, share)
-
-        run_threads(work, self.data.threads, self.report)
-
-    def end_segment(self) -> None:
-        """Merge replicas, and add to the average."""
-        if self.replicas is not None:
-            self.replicas.merge()
-            if self.have_read(self.replicas.next_merge_progress(self.tally.total)):
-                self.replicas.schedule.advance()
-        while self.have_read(self.average.due):
-            self.average.add(self.tables)
-        self.record_merge()
-
-    def have_read(self, share: float | None) -> bool:
-        """Whether all workers have read this share of their units; False for None."""
-        return share is not None and all(worker.has_read(share * worker.units) for worker in self.workers)
-
-    def record_merge(self) -> None:
-        """Record the progress at a merge, from which a checkpoint that is written before the next one continues."""
-        if self.replicas is not None and self.writer is not None:
-            values, arrays = capture_progress(self)
-            self.merged_progress = values, {name: array.copy() for name, array in arrays.items()}
-
     def report(self) -> bool:
-        """Report progress; returns whether the threads are to halt for a checkpoint; replicas halt when merged."""
+        """Report progress; returns whether a checkpoint is due."""
         check_mapped_files(self.plan.stream.arrays)
         progress = self.tally.progress()
         if progress.loss is not None and not isfinite(progress.loss):
@@ -430,47 +302,109 @@ class Run:
         for callback in self.callbacks:
             callback.on_progress(progress)
         self.checkpoint_due = self.writer is not None and self.writer.is_due(progress.words, self.table_bytes)
-        return self.checkpoint_due and self.replicas is None
+        return self.checkpoint_due
 
-    def report_epoch_end(self, epoch: int) -> None:
-        """Notify callbacks of the end of an epoch; one of them may end the run."""
+    def add_to_average(self) -> None:
+        """Add the tables to the average, for each of its points that is read."""
+        while self.executor.has_read(self.average.due):
+            self.average.add(self.executor.tables)
+
+    def end_epoch(self, epoch: int) -> None:
+        """Notify callbacks of the end of an epoch, and do what they request."""
         loss, progress = self.tally.losses()[epoch - 1], self.tally.progress()
-        epoch_end = EpochEnd(epoch, progress, loss, lambda: self.make_model(self.copy_tables()))
-        for callback in self.callbacks:
-            callback.on_epoch_end(epoch_end)
-        if epoch_end.scores:
+        epoch_end = EpochEnd(epoch, progress, loss, lambda: self.make_model(copies(self.executor.tables)))
+        if self.reports_epochs:
+            self.callback_state = [callback.state() for callback in stateful(self.callbacks)]
             for callback in self.callbacks:
-                callback.on_scores(epoch_end)
+                callback.on_epoch_end(epoch_end)
+            if epoch_end.scores:
+                for callback in self.callbacks:
+                    callback.on_scores(epoch_end)
+        run_uninterrupted(lambda: self.finish_epoch(epoch_end))
+
+    def finish_epoch(self, epoch_end: EpochEnd) -> None:
+        """Count an epoch; save the tables or roll back to saved ones, if callbacks request it."""
+        self.epochs_reported, self.callback_state = epoch_end.epoch, None
+        self.stopped = epoch_end.stop_requested
         if epoch_end.save_requested:
-            self.saved_tables = self.copy_tables()
-        factor = epoch_end.rollback_factor
-        if factor is not None:
-            self.tally.learning_rate_factor = factor
-        self.stopped, self.is_rollback_due = epoch_end.stop_requested, factor is not None
+            self.saved_tables = copies(self.executor.tables)
+        if epoch_end.rollback_factor is not None and not self.is_complete:
+            self.tally.learning_rate_factor = epoch_end.rollback_factor
+            self.roll_back()
 
     def roll_back(self) -> None:
         """Continue from the saved tables; the average starts again."""
+        tables = self.executor.tables
         for name, table in self.saved_tables.items():
-            self.tables[name][...] = table
-        if self.replicas is not None:
-            self.replicas.broadcast()
+            tables[name][...] = table
+        self.executor.continue_from_tables()
         self.average.tables, self.average.count = {}, 0
-        self.is_rollback_due = False
+
+    def interrupted(self) -> Interrupted:
+        """Write a checkpoint, and return the error with what was learned."""
+        with suppress(KeyboardInterrupt):  # a second one: earlier checkpoints remain
+            self.write_checkpoint()
+        with suppress(KeyboardInterrupt):
+            self.executor.merge()
+        for callback in self.callbacks:
+            callback.on_interrupt(self.tally.progress())
+        return Interrupted(self.make_model(self.executor.tables))
+
+    def state(self) -> RunState:
+        """The state of the run, part by part; its arrays are not copies."""
+        values, arrays = self.executor.state()
+        states = self.callback_state or [callback.state() for callback in stateful(self.callbacks)]
+        parts = {"table": self.executor.tables, "saved": self.saved_tables, "average": self.average.tables}
+        parts |= {f"callback.{number}": state for number, state in enumerate(states)}
+        arrays = arrays | {f"{part}.{name}": value for part, state in parts.items() for name, value in state.items()
+                           if isinstance(value, np.ndarray)}  # fmt: skip
+        values = {
+            **values,
+            "epochs_reported": self.epochs_reported,
+            "stopped": self.stopped,
+            "average": [self.average.count, self.average.next_point],
+            "callbacks": [
+                {name: value for name, value in state.items() if not isinstance(value, np.ndarray)} for state in states
+            ],
+            "checksum": checksum(arrays),
+        }
+        return RunState(self.fingerprint, values, arrays)
+
+    def restore(self, state: RunState) -> None:
+        """Restore a saved state."""
+        arrays, values, tables = state.arrays, state.values, self.executor.tables
+        try:
+            for name, table in tables.items():
+                copy_into(table, arrays[f"table.{name}"])
+            if values["checksum"] != checksum(arrays):
+                raise ValueError("the checksum of the arrays is wrong")
+            self.executor.restore(values, arrays)
+            self.epochs_reported, self.stopped = check_count(values["epochs_reported"]), values["stopped"] is True
+            self.average.count, self.average.next_point = map(check_count, values["average"])
+            self.saved_tables, self.average.tables = (
+                restored_tables(tables, arrays, part) for part in ("saved.", "average.")
+            )
+            if bool(self.average.count) != bool(self.average.tables):
+                raise ValueError("the count of averaged tables is wrong")
+            if values.get("is_rollback_due") and not self.is_complete:  # of an earlier version
+                self.roll_back()
+            for number, callback in enumerate(stateful(self.callbacks)):
+                callback.restore(values["callbacks"][number] | without_prefix(arrays, f"callback.{number}."))
+        except EmbeddingsError:
+            raise
+        except (KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
+            raise FormatError(f"the checkpoint is incomplete: {type(error).__name__}: {error}") from None
 
     def write_checkpoint(self) -> None:
         """Write a checkpoint, if the run has any."""
         if self.writer is None:
             return
-        state = capture(self)
+        state = self.state()
         progress = replace(self.tally.progress(), words=sum(state.values["tally"]["words"]))
         path = self.writer.write(state, progress)
         if path is not None:
             for callback in self.callbacks:
                 callback.on_checkpoint(path, progress)
-
-    def copy_tables(self) -> Arrays:
-        """Copies of all tables."""
-        return {name: table.copy() for name, table in self.tables.items()}
 
     def make_model(self, tables: Arrays) -> Model:
         """The model of the tables of a run; consumes the tables."""
@@ -483,6 +417,7 @@ class Run:
             "steps": int(tally.steps.sum()),
             "loss_by_epoch": losses,
             "loss_is_estimate": tally.loss_is_estimate,
+            **self.executor.record,
             **plan.record,
         }
         notes = [*self.notes, *record.get(NOTES, [])]
@@ -497,6 +432,6 @@ class Run:
         return new_model(self.data, arrays, tally.progress(), record, **parts)
 
 
-def run_uninterrupted(work: Callable[[], None]) -> None:
-    """Do some work on another thread; an interrupt of this one is raised when it is done."""
-    run_threads(lambda thread, halt: work(), 1, lambda: False)
+def copies(tables: Arrays) -> Arrays:
+    """Copies of all tables."""
+    return {name: table.copy() for name, table in tables.items()}

@@ -61,6 +61,11 @@ def run_threads(work: Work, threads: int, report: Callable[[], object]) -> None:
                     running = wait(running).not_done
 
 
+def run_uninterrupted(work: Callable[[], None]) -> None:
+    """Do some work on another thread; an interrupt of this one is raised when it is done."""
+    run_threads(lambda thread, halt: work(), 1, lambda: False)
+
+
 class Worker:
     """The state of one thread of a run, which leaves the `frozen` (rows,) rows of words unchanged."""
 

@@ -203,7 +203,7 @@ def test_a_run_that_is_interrupted_before_the_first_step_saves_nothing(text, tmp
     def interrupt(work, threads, report):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("embeddings.training.run.run_threads", interrupt)
+    monkeypatch.setattr("embeddings.training.executor.run_threads", interrupt)
     result = expect("train", "skipgram", text, "-o", "v", *TINY, "--checkpoint-every", "never", code=130)
     assert result.stderr.splitlines()[-1] == "interrupted before the first training step; nothing is saved"
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]

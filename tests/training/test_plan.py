@@ -152,7 +152,7 @@ def test_compiling_changes_nothing_of_a_thread(data):
         block.words[:] = 3
         return TokenStream.fill(self, block, chunk, random)
 
-    worker = Run(data, with_stream(data, fill=fill)).workers[0]
+    worker = Run(data, with_stream(data, fill=fill)).executor.workers[0]
     assert worker.random[1] == 0
     assert not worker.block.words.any()
     assert worker.tally.done == worker.buffers.tally[EXAMPLES] == 0

@@ -133,3 +133,28 @@ def test_more_replicas_than_shares_learn():
     text = em.Corpus([["a", "b", "c"]] * 40)
     model = learn("skipgram", text, {"epochs": 5}, replicas=Replicas(16))
     assert model.record["words"] == model.record["total_words"] == 600
+
+
+def test_a_run_that_is_interrupted_just_after_a_roll_back_is_resumed_to_the_same_bytes(tmp_path):
+    class RollBack(em.Callback):
+        def __init__(self, *, interrupts):
+            self.interrupts, self.is_rolled_back = interrupts, False
+
+        def on_epoch_end(self, end):
+            if end.epoch == 1:
+                end.save_tables()
+            elif end.epoch == 2:
+                end.roll_back(0.25)
+                self.is_rolled_back = True
+
+        def on_progress(self, progress):
+            if self.interrupts and self.is_rolled_back:
+                raise KeyboardInterrupt
+
+    text, settings, checkpoints = corpus("skipgram"), {"epochs": 4}, em.Checkpoints(tmp_path / "c")
+    whole = learn("skipgram", text, settings, replicas=THREE, callbacks=[RollBack(interrupts=False)])
+    options = {"replicas": THREE, "checkpoints": checkpoints}
+    with pytest.raises(em.training.Interrupted):
+        learn("skipgram", text, settings, callbacks=[RollBack(interrupts=True)], **options)
+    resumed = learn("skipgram", text, settings, callbacks=[RollBack(interrupts=False)], resume=True, **options)
+    assert table_bytes(resumed) == table_bytes(whole)

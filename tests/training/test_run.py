@@ -151,7 +151,7 @@ def test_reported_loss_equals_the_naive_implementation_within_sampling_error():
     )
     data = prepare(made, em.Corpus(lines), threads=1, seed=4, report=reports.append)
     run = Run(data, made.plan(data))
-    for name, table in run.tables.items():
+    for name, table in run.executor.tables.items():
         table[:] = initial[name]
     model = run.train()
     each = [skipgram_loss(words, output, [choice]) / len(choice[1]) for choice in choices]

@@ -51,7 +51,7 @@ def test_interrupt_names_its_model(monkeypatch):
         work(0, Event())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("embeddings.training.run.run_threads", interrupted)
+    monkeypatch.setattr("embeddings.training.executor.run_threads", interrupted)
     with pytest.raises(Interrupted, match=r"\.model") as error:
         em.SkipGram(dim=8, epochs=1).train(synonym_corpus(), threads=1)
     assert isinstance(error.value, KeyboardInterrupt)

@@ -21,7 +21,7 @@ def workers(seed, threads=2):
     """The workers of a run."""
     trainer = em.SkipGram(dim=8, min_count=1)
     data = prepare(trainer, em.Corpus([["a", "b"]] * 10), threads=threads, seed=seed)
-    return Run(data, trainer.plan(data)).workers
+    return Run(data, trainer.plan(data)).executor.workers
 
 
 def test_threads_have_different_random_keys():
