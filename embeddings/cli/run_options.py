@@ -42,7 +42,6 @@ REPLICAS = {  # parameters of `Replicas` and their options
     "count": "--replicas N",
     "merge_every": "WORDS",
     "rule": "--merge-rule",
-    "precision": "--merge-precision",
 }
 CLUSTER = {"address": "--cluster", **dict.fromkeys(("workers", "threads_per_worker", "worker_timeout"))}  # of `Cluster`
 DEPENDENT = {  # options that a trainer has only if it supports this
@@ -153,8 +152,8 @@ def all_options() -> list[click.Option]:
         ),
         option(
             "--worker-timeout",
-            "Replace a worker that needs this many seconds longer for an interval than half of the others; the result "
-            "stays the same.  [default: 300]",
+            "End the run if a worker needs this many seconds longer for an interval than half of the others; --resume "
+            "continues from the last checkpoint.  [default: 300]",
             1.0,
             metavar="SECONDS",
         ),
@@ -187,7 +186,7 @@ def run_options_for(
     replicas, of_cluster = take_arguments(options, REPLICAS), take_arguments(options, CLUSTER)
     copies = replicas.pop("count", 0)
     if replicas and not copies and "address" not in of_cluster:
-        raise click.UsageError("--merge-every, --merge-rule and --merge-precision require --replicas or --cluster")
+        raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
     cluster: ClusterBase | None = None
     if "address" in of_cluster:
         from embeddings.cluster.cluster_training import Cluster

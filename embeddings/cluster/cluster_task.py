@@ -17,7 +17,7 @@ AUTO = "auto"  # address of the cluster that this machine belongs to
 
 
 class ClusterError(EmbeddingsError):
-    """A cluster cannot be reached, or its workers differ or fail repeatedly."""
+    """A cluster cannot be reached, or its workers differ, fail or are lost."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,6 @@ class ClusterTask:
         workers: the number of workers.
         threads_per_worker: the number of threads of each worker.
         threads_per_replica: 1, or `threads_per_worker` if each worker has one replica.
-        parts: the number of parts in which rows are merged, one by each worker; 1 if each worker merges all rows.
         bounds: where the shares of all threads begin and end in the units of the stream, (shares + 1).
         frozen: mask of frozen rows of words, (words,), or None.
     """
@@ -40,7 +39,6 @@ class ClusterTask:
     workers: int
     threads_per_worker: int
     threads_per_replica: int
-    parts: int
     bounds: list[int]
     frozen: np.ndarray | None = None
 

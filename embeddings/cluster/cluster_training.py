@@ -38,7 +38,6 @@ from embeddings.training.progress import Report
 from embeddings.training.replicas import (
     FIRST_INTERVAL,
     MAX_REPLICAS,
-    MergePrecision,
     MergeRule,
     MergeSchedule,
     Replicas,
@@ -53,7 +52,6 @@ from embeddings.training.worker import Worker
 
 CLUSTER = "cluster"  # in the record of a model
 TAKE_OVER_SECONDS = 1.0
-MAX_DIRECT_WORKERS = 2  # send each other all changed rows; more send fewer bytes if each merges a part of them
 
 
 class RemoteShare(Worker):
@@ -208,7 +206,7 @@ def describe_workers(pool: WorkerPool, trainer: Trainer) -> list[dict[str, Any]]
     """
     name, module = trainer.trainer_name, type(trainer).__module__
     refs = {number: actor.describe.remote(name, module) for number, actor in enumerate(pool.actors)}
-    machines = pool.wait_for_all(refs)
+    machines = pool.wait(refs)
     expected = package_versions() | package_of("trainer", name)
     for number in sorted(machines):
         versions, machine, missing = (machines[number][key] for key in ("versions", "machine", "missing"))
@@ -246,10 +244,9 @@ def train_on(
 
     def start(tables: Arrays, frozen: np.ndarray | None) -> None:
         """Let the workers start."""
-        parts = 1 if len(machines) <= MAX_DIRECT_WORKERS else len(machines)
         task = ClusterTask(
             data.trainer, data.vocabulary, data.seed, replicas, len(machines), cluster.threads_per_worker,
-            data.threads_per_replica, parts, bounds, frozen,
+            data.threads_per_replica, bounds, frozen,
         )  # fmt: skip
         here, whole = ray.get_runtime_context().get_node_id(), cache(partial(send_corpus, ray, encoded))
 
@@ -320,9 +317,9 @@ class Cluster(ClusterBase):
         threads_per_worker: threads of each worker. Unless the run has `Replicas`, each worker is one replica, and its
             threads update the same tables without locks; otherwise the replicas are divided among the workers, each is
             one thread, and the result depends on the number of replicas only.
-        merge_every, rule, precision: as in `Replicas`; used if the run has no `Replicas`.
-        worker_timeout: seconds. When half of the workers have finished an interval, others have this time until they
-            are replaced; a replacement repeats the interval, so the result is the same.
+        merge_every, rule: as in `Replicas`; used if the run has no `Replicas`.
+        worker_timeout: seconds. When half of the workers have finished an interval, others have this time; if one needs
+            longer, or is lost, the run ends with an error, and can be resumed from its last checkpoint.
 
     Raises:
         SettingError: a value is of the wrong type or out of range.
@@ -334,14 +331,13 @@ class Cluster(ClusterBase):
     merge_every: int | None = None
     rule: MergeRule = "coherence"
     worker_timeout: float = 300.0  # seconds
-    precision: MergePrecision = "float32"
 
     def __post_init__(self) -> None:
         check_value("cluster", self.address, str, {})
         check_value("workers", self.workers, int | None, {"ge": 1, "le": MAX_REPLICAS})
         check_value("threads_per_worker", self.threads_per_worker, int, {"ge": 1, "le": 1024})
         check_value("worker_timeout", self.worker_timeout, float, {"gt": 0, "le": 1e6})
-        Replicas(1, self.merge_every, self.rule, self.precision)
+        Replicas(1, self.merge_every, self.rule)
         if self.local_workers is None and self.address != AUTO and "://" not in self.address:
             raise SettingError(f"{S.cluster} must be auto, local:N or ray://HOST:PORT, got {self.address!r:.80}")
 
@@ -373,7 +369,7 @@ class Cluster(ClusterBase):
             ClusterError: there are fewer replicas than workers.
         """
         if replicas is None:
-            return Replicas(workers, self.merge_every, self.rule, self.precision), self.threads_per_worker
+            return Replicas(workers, self.merge_every, self.rule), self.threads_per_worker
         if replicas.count < workers:
             raise ClusterError(
                 f"{S.replicas} must be at least the number of workers, {workers}, got {replicas.count}; use fewer "
@@ -388,7 +384,7 @@ class Cluster(ClusterBase):
         """Train a model; arguments as in `Trainer.train`, but `threads` is the number of threads for reading.
 
         Raises:
-            ClusterError: the cluster cannot be reached or is too small, or its workers differ or fail repeatedly.
+            ClusterError: the cluster cannot be reached or is too small, or its workers differ, fail or are lost.
         """
         run_options.check(trainer)
         check_options(trainer, run_options)
@@ -401,7 +397,7 @@ class Cluster(ClusterBase):
             resources = {"num_cpus": self.threads_per_worker, "max_restarts": 0, "max_task_retries": 0}
             actor = ray.remote(**resources, scheduling_strategy="SPREAD")(WorkerProcess)  # on many machines
             actors = [actor.remote(number) for number in range(workers)]
-            pool = WorkerPool(ray, actors, actor.remote, self.worker_timeout)
+            pool = WorkerPool(ray, actors, self.worker_timeout)
             try:
                 machines = describe_workers(pool, trainer)
                 options: dict[str, Any] = dict(threads=threads, seed=seed, report=report, run_options=run_options)

@@ -165,22 +165,22 @@ class DividedText:
     """
 
     def __init__(self, pool: WorkerPool, corpus: Corpus, threads: int) -> None:
-        self.pool, self.corpus, self.threads = pool, corpus, threads
+        self.pool, self.corpus = pool, corpus
         workers = len(pool.actors)
         files: Any = corpus.sources
         self.files = divide_files(files, workers, corpus.encoding)
-        self.holders: dict[int, Any] = {}  # the worker that holds a piece
         started = perf_counter()
         refs, words = {}, []
-        for number in range(workers):
-            refs[number], counted = self.send_encode(number)
+        for number, actor in enumerate(pool.actors):
+            encode = actor.encode.options(num_returns=2)
+            refs[number], counted = encode.remote(self.files[number], corpus.text_settings, threads)
             words.append(counted)
-        results = pool.wait_for_all(refs)
+        results = pool.wait(refs)
         self.tokens = [results[number][1] for number in range(workers)]
         self.offsets = np.append(0, np.cumsum(self.tokens)).tolist()
         if not self.offsets[-1]:
             raise NoWordsError(f"no words found in {', '.join(source.name for source in corpus.sources)}")
-        self.words: CountedWords = pool.wait_for_all({0: self.reduce(words)})[0]
+        self.words: CountedWords = pool.wait({0: self.reduce(words)})[0]
         metas: list[dict[str, Any]] = [results[number][0] for number in range(workers)]
         columns: dict[str, str] = {}
         for meta in metas:
@@ -200,11 +200,6 @@ class DividedText:
         seconds = perf_counter() - started
         notice(f"{workers} workers read {self.offsets[-1]:,} {unit} ({types:,} distinct) in {seconds:.1f} s")
 
-    def send_encode(self, number: int) -> Any:
-        """Let a worker encode a piece; returns references to the description and to the words of the piece."""
-        actor = self.holders[number] = self.pool.actors[number]
-        return actor.encode.options(num_returns=2).remote(self.files[number], self.corpus.text_settings, self.threads)
-
     def reduce(self, words: list[Any]) -> Any:
         """A reference to the words of all pieces, merged in a tree by the workers."""
         step = 1
@@ -218,9 +213,12 @@ class DividedText:
     def share_out(self, vocabulary: Vocabulary, shares: int) -> CorpusShare:
         """Divide the text into shares; returns the description of the text, without tokens."""
         total = self.offsets[-1]
-        self.vocabulary = self.pool.ray.put(vocabulary)
-        self.positions = [total * share // shares for share in range(1, shares)]
-        pieces = self.pool.wait_for_all({number: self.send_position(number) for number in range(len(self.files))})
+        reference, positions = self.pool.ray.put(vocabulary), [total * share // shares for share in range(1, shares)]
+        refs = {
+            number: actor.set_position.remote(self.offsets[number], reference, positions)
+            for number, actor in enumerate(self.pool.actors)
+        }
+        pieces = self.pool.wait(refs)
         lines = sorted({total, *(line for _, near in pieces.values() for line in near)})
         self.bounds = share_bounds(total, np.array(lines), shares)
         sums = [sum(one) % 2**64 for one in zip(*(hashes for hashes, _ in pieces.values()), strict=True)]
@@ -229,10 +227,6 @@ class DividedText:
         nothing = read_only(np.zeros(0, np.int32)), read_only(np.zeros(1, np.int64))
         fingerprint = digest.hexdigest()[:32]
         return CorpusShare(*nothing, 0, self.meta, fingerprint, self.words.max_undercount, None)
-
-    def send_position(self, number: int) -> Any:
-        """Send a worker the position of its piece in the text, and the vocabulary."""
-        return self.pool.actors[number].set_position.remote(self.offsets[number], self.vocabulary, self.positions)
 
     def sender(self, task: ClusterTask, share: CorpusShare) -> Callable[[int], SentShare]:
         """A function that sends a share to a worker."""
@@ -243,9 +237,6 @@ class DividedText:
             fragments = []
             for piece in range(len(self.files)):
                 if self.offsets[piece] < end:  # earlier pieces tell how many lines they have
-                    if self.holders[piece] is not self.pool.actors[piece]:
-                        self.send_encode(piece)
-                        self.send_position(piece)
                     fragments.append(self.pool.actors[piece].cut.remote(begin, end))
             return SentShare(begin, end, fragments, description)
 

@@ -1,7 +1,6 @@
 """Connection to Ray, and messages for its errors."""
 
 import logging
-import math
 import os
 import secrets
 import socket
@@ -12,14 +11,12 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from time import perf_counter
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from embeddings.cluster.cluster_task import AUTO, ClusterError
-from embeddings.cluster.row_exchange import LostMemoryError
 from embeddings.errors import EmbeddingsError
 from embeddings.support.imports import import_extra
 from embeddings.support.logs import notice
@@ -177,15 +174,6 @@ def wait_for(ray: Any, refs: list[Any]) -> list[Any]:
     return list(done)
 
 
-def get(ray: Any, ref: Any, timeout: float = math.inf) -> Any:
-    """The result of a reference; unlike `ray.get`, raises ClusterError if Ray has ended."""
-    started = perf_counter()
-    while not wait_for(ray, [ref]):
-        if perf_counter() - started > timeout:
-            raise ray.exceptions.GetTimeoutError
-    return ray.get(ref)
-
-
 def start(ray: Any, cluster: "Cluster", stack: ExitStack) -> None:
     """Start Ray on this machine, or connect to a cluster, until the stack is closed."""
     options = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "embeddings"}
@@ -224,23 +212,6 @@ def cause_of(error: BaseException) -> BaseException:
     return cause if isinstance(cause, BaseException) else error
 
 
-def is_loss(ray: Any, error: BaseException) -> bool:
-    """Whether an error means that a worker, its machine, or an object was lost."""
-    exceptions = ray.exceptions
-    if isinstance(error, exceptions.RayTaskError):
-        cause = cause_of(error)
-        return isinstance(cause, LostMemoryError) or (isinstance(cause, exceptions.RayError) and is_loss(ray, cause))
-    return isinstance(error, exceptions.RayError) and not isinstance(error, exceptions.OutOfDiskError)
-
-
-def is_lost_object(ray: Any, error: BaseException) -> bool:
-    """Whether an error means that rows for a running worker were lost from the store or with another worker."""
-    lost = ray.exceptions.ObjectLostError, LostMemoryError
-    return isinstance(error, lost) or (
-        isinstance(error, ray.exceptions.RayTaskError) and isinstance(cause_of(error), lost)
-    )
-
-
 def explained(ray: Any, error: BaseException, who: str) -> EmbeddingsError:
     """The EmbeddingsError for an error that a worker raised."""
     cause = cause_of(error)
@@ -250,4 +221,6 @@ def explained(ray: Any, error: BaseException, who: str) -> EmbeddingsError:
         return ClusterError(f"{cause.name} is not installed on {who}; install the same packages on all machines")
     if isinstance(cause, ray.exceptions.OutOfDiskError) or (isinstance(cause, OSError) and cause.errno == 28):
         return ClusterError(f"the disk of {who} is full: free some space for Ray's object store and the cache folder")
+    if isinstance(cause, ray.exceptions.RayError):  # the worker, its machine, or rows for it
+        return ClusterError(f"{who} was lost: {one_line(cause):.200}; {ADVICE}")
     return ClusterError(f"{who} failed: {type(cause).__name__}: {one_line(cause)}")

@@ -4,12 +4,11 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Event
 from time import perf_counter, process_time
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -62,8 +61,6 @@ class ReplicaReport:
 
     Arguments:
         memory: the peak memory of the process, in bytes.
-        base_memory: its memory without tables at the start of learning: Python, libraries, kernels and text.
-        store_memory: its current shared memory, which is Ray's object store.
         sent: bytes of changed rows that other workers get.
         cpu_seconds: CPU seconds of the process since its last report.
     """
@@ -71,27 +68,8 @@ class ReplicaReport:
     progress: dict[int, ShareProgress]
     seconds: float
     memory: int
-    base_memory: int
-    store_memory: int
     sent: int = 0
     cpu_seconds: float = 0.0
-
-
-class MergedTables(NamedTuple):
-    """The merged tables from which a worker continues, and the shared memory of their sender; "" without any."""
-
-    arrays: Arrays
-    memory: str = ""
-
-
-def memory_of(field: str) -> int:
-    """The memory of this process by a field of /proc/self/status, in bytes; 0 if unknown."""
-    with suppress(OSError), open("/proc/self/status", encoding="ascii") as file:
-        for line in file:
-            name, _, value = line.partition(":")
-            if name == field:
-                return int(value.split()[0]) * 1024
-    return 0
 
 
 def peak_memory() -> int:
@@ -174,52 +152,42 @@ class WorkerProcess:
             tables = self.tables.tables(share // task.threads_per_replica - hosted.start)
             self.workers[share] = Worker(data, plan, tables, self.tally, share, task.frozen)
         next(iter(self.workers.values())).compile()
-        self.exchange = RowExchange(task, number, plan.tables, self.base, self.tables.copies)
+        self.exchange: RowExchange | None = None
         if task.workers > 1:
+            self.exchange = RowExchange(task, number, plan.tables, self.base, self.tables.copies)
             self.exchange.compile()
-        copies = sum(table.nbytes for table in (*self.base.values(), *self.tables.copies.values()))
-        self.base_memory, self.reported = max(0, memory_of("VmRSS") - copies), process_time()
+        self.reported = process_time()
         return self.progress()
 
-    def load(self, version: int, tables: MergedTables, progress: Mapping[int, ShareProgress]) -> None:
+    def load(self, version: int, tables: Arrays, progress: Mapping[int, ShareProgress]) -> None:
         """Continue from merged tables and the progress at their merge; raises ValueError if unfit for the stream."""
-        self.exchange.map_memory(tables.memory)
         for name, table in self.base.items():
-            copy_into(table, np.asarray(tables.arrays[name]))
+            copy_into(table, np.asarray(tables[name]))
         self.tables.broadcast()
         for share, worker in self.workers.items():
-            if share in progress:
-                worker.chunk = None
-                worker.restore(progress[share].state, progress[share].arrays)
-                progress[share].restore_counts(self.tally, share)
+            worker.chunk = None
+            worker.restore(progress[share].state, progress[share].arrays)
+            progress[share].restore_counts(self.tally, share)
         self.version = version
 
-    def advance(self, version: int, sent: Sequence[Any]) -> None:
-        """Merge the rows of other workers, unless the tables hold this merge already.
-
-        Arguments:
-            sent: the `SentChanges` of other workers if each worker merges all rows, or else the `MergedRows` of their
-                parts. None stands for this worker.
-        """
+    def advance(self, version: int, merged: Sequence[MergedRows | None]) -> None:
+        """Set the merged rows of other workers, with None for this one, unless the tables hold this merge already."""
         if version <= self.version:
             return
-        parts = [part for part in sent if part is not None]
-        if self.task.workers == 1:
+        if self.exchange is None:
             self.tables.merge()
-        elif self.task.parts == 1:
-            self.exchange.merge_all(parts)
         else:
-            self.exchange.set_merged([self.exchange.merged_rows(), *parts])
+            self.exchange.set_merged([self.exchange.merged_rows(), *(part for part in merged if part is not None)])
         self.version = version
 
     def learn(
-        self, version: int, epochs: int, share: float | None, learning_rate_factor: float, *sent: Any
+        self, version: int, epochs: int, share: float | None, learning_rate_factor: float, *merged: MergedRows | None
     ) -> tuple[Any, ...]:
         """Continue from a merge, and learn until the epochs are complete, or the `share` of training is done.
 
-        Returns a report, and the changed rows of each part.
+        Returns a report, and for each worker the changed rows that it merges, None for this one.
         """
-        self.advance(version, sent)
+        self.advance(version, merged)
         started = perf_counter()
         self.tally.learning_rate_factor = learning_rate_factor
         workers, threads = [*self.workers.values()], self.task.threads_per_worker
@@ -230,10 +198,11 @@ class WorkerProcess:
 
         run_threads(work, threads, lambda: False)
         seconds = perf_counter() - started
-        report = ReplicaReport(self.progress(), seconds, peak_memory(), self.base_memory, memory_of("RssShmem"))
-        _, *changes = self.changes()
+        changes = [None] if self.exchange is None else self.exchange.changes()
+        sent = 0 if self.exchange is None else self.exchange.bytes_sent()
         before, self.reported = self.reported, process_time()
-        return replace(report, sent=self.exchange.bytes_sent(), cpu_seconds=self.reported - before), *changes
+        cpu_seconds = self.reported - before
+        return ReplicaReport(self.progress(), seconds, peak_memory(), sent, cpu_seconds), *changes
 
     def progress(self) -> dict[int, ShareProgress]:
         """The progress of all shares, with positions in the whole corpus; the arrays are copies."""
@@ -245,23 +214,16 @@ class WorkerProcess:
             progress[share] = ShareProgress.with_counts(worker.state(), arrays, self.tally, share)
         return progress
 
-    def changes(self) -> tuple[Any, ...]:
-        """None, and the rows that the replicas changed since the last merge, by the part in which they are merged."""
-        return None, *(self.exchange.changes() if self.task.workers > 1 else [None])
-
-    def merge(self, *changes: Changes | None) -> tuple[None, MergedRows]:
-        """Merge a part of the rows; returns None, and the merged rows, which `advance` copies into the tables."""
+    def merge(self, *changes: Changes | None) -> tuple[None, MergedRows | None]:
+        """Merge a part of the rows; returns None, and the merged rows, which `advance` sets in the tables."""
+        if self.exchange is None:
+            return None, None
         return None, self.exchange.merge_part([part for part in changes if part is not None])
 
-    def part_of_tables(self, version: int, *sent: Any) -> Arrays:
+    def part_of_tables(self, version: int, *merged: MergedRows | None) -> Arrays:
         """Continue from a merge, and return the merged rows of this worker's part of all tables."""
-        self.advance(version, sent)
+        self.advance(version, merged)
         return {name: table[self.number :: self.task.workers] for name, table in self.base.items()}
-
-    def all_tables(self, version: int, *sent: Any) -> tuple[int, MergedTables]:
-        """Continue from a merge, and return the version and the merged tables."""
-        self.advance(version, sent)
-        return version, MergedTables(dict(self.base), self.exchange.memory.name)
 
     def close(self) -> None:
         """Remove temporary files."""

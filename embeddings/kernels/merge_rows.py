@@ -6,21 +6,13 @@ changed the row, by d_1 ... d_n; the rules differ in the change of the merged ro
     mean          (d_1 + ... + d_n) / R: averaging of parameters (McDonald, Hall and Mann 2010)
     mean-changed  (d_1 + ... + d_n) / n
     sum           d_1 + ... + d_n
-    adasum        pairwise, in a tree: a (1 - ab / 2aa) + b (1 - ab / 2bb) (Maleki et al. 2020)
     coherence     (d_1 + ... + d_n) times c^(5/8) n^(-1/4), c = min(1, (|d_1|^2 + ... + |d_n|^2) / |d_1 + ... + d_n|^2)
 
-adasum adds changes that are orthogonal and averages those that are equal. coherence adds the former times n^(-1/4), and
-averages the latter times n^(1/8); its exponents were chosen by measurement (`tools/study.py replicas`). A row that one
-replica changed is taken over as it is, except by `mean`. A row is merged in order of the replicas, so the result does
-not depend on the number of threads.
-
-A change can be rounded to 16 bits for each number, which halves what machines send (block floating point): integers of
-at most 2^14 times a power of two, the unit, whose exponent is sent with the row. Then the changes of replicas are
-rounded before they are combined, and the change of the merged row after that. To round a change again changes nothing,
-so the result does not depend on where replicas are, and no rounding error has to be kept.
+coherence adds orthogonal changes times n^(-1/4), and averages equal ones times n^(1/8); its exponents were chosen by
+measurement. A row that one replica changed is taken over as it is, except by `mean`. A row is merged in order of the
+replicas, so the result does not depend on the number of threads.
 """
 
-from math import ldexp
 from typing import NamedTuple
 
 import numpy as np
@@ -28,21 +20,17 @@ import numpy as np
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.row_operations import PADDING, address, copy_row, prefetch
 
-RULES = ("mean", "mean-changed", "sum", "adasum", "coherence")
-MEAN, MEAN_CHANGED, SUM, ADASUM, COHERENCE = range(len(RULES))
+RULES = ("mean", "mean-changed", "sum", "coherence")
+MEAN, MEAN_CHANGED, SUM, COHERENCE = range(len(RULES))
 MAX_ROW = 2**63 - 1
 AHEAD = 4  # rows of a replica that are prefetched
 COHERENCE_EXPONENT, DAMPING_EXPONENT = np.float32(0.625), np.float32(-0.25)
-ROUNDED_BITS = 14  # of the largest number of a rounded change
-MIN_EXPONENT = -100  # of a unit: smaller changes are rounded to 0
-NOT_FINITE = 128  # exponent of a change with numbers that are not finite
-MANTISSA_BITS, EXPONENT_BIAS, ABSOLUTE = 23, 127, 0x7FFFFFFF  # of float32 numbers
 
 
 @entry_point
 def merge_rows(
     merged: np.ndarray, replicas: np.ndarray, first: int, last: int, rule: int, changes: np.ndarray,
-    changed: np.ndarray, rounded: np.ndarray,
+    changed: np.ndarray,
 ) -> int:  # fmt: skip
     """Merge rows first to last of a table, and set the rows of all replicas to the merged ones.
 
@@ -52,11 +40,10 @@ def merge_rows(
         merged: float32 (rows, width).
         replicas: float32 (replicas, rows, width).
         rule: index in `RULES`.
-        changes: scratch, float32 (replicas + 1, width).
+        changes: scratch, float32 (replicas, width).
         changed: scratch, int64 (replicas,).
-        rounded: scratch, int16 (width + 1,) if changes are rounded, else (0,).
     """
-    count, total, rounds = replicas.shape[0], 0, rounded.shape[0] > 0
+    count, total = replicas.shape[0], 0
     for row in range(first, last):
         n = 0
         for r in range(count):
@@ -68,9 +55,6 @@ def merge_rows(
         # shared.
         if n == 0:
             continue
-        if rounds:
-            copy_numbers(merged[row], changes[count])
-            round_replicas(merged[row], replicas[:, row], changed[:n], rounded)
         # One replica alone: its row is the result by every rule but the mean, which counts the unchanged replicas.
         if n == 1 and rule != MEAN:
             copy_numbers(replicas[changed[0], row], merged[row])
@@ -78,8 +62,6 @@ def merge_rows(
             for i in range(n):
                 subtract(replicas[changed[i], row], merged[row], changes[i])
             add_changes(changes, n, count, rule, merged[row])
-        if rounds:
-            round_change(changes[count], merged[row], rounded)
         for r in range(count):
             copy_numbers(merged[row], replicas[r, row])
     return total
@@ -92,9 +74,8 @@ class SentRows(NamedTuple):
         numbers: those of the rows of each replica are consecutive and ascending, int64 (total,).
         cursors, ends: where the numbers of a replica begin and end, int64 (replicas,); cursors are moved to the ends.
         values: addresses, int64 (replicas,): of the replica's table, or of where the values of row 0 of `numbers` would
-            be, if those of the replica's rows are consecutive; for rounded changes the index of that row in `rounded`.
+            be, if those of the replica's rows are consecutive.
         is_table: whether a replica has a table here, bool (replicas,).
-        rounded: rounded changes of consecutive rows, read-only int16 (rows, width + 1); (0, 0) if there are values.
     """
 
     numbers: np.ndarray
@@ -102,13 +83,12 @@ class SentRows(NamedTuple):
     ends: np.ndarray
     values: np.ndarray
     is_table: np.ndarray
-    rounded: np.ndarray
 
 
 @entry_point
 def merge_sent_rows(
     base: np.ndarray, copies: np.ndarray, sent: SentRows, rule: int, changes: np.ndarray, numbers: np.ndarray,
-    merged: np.ndarray, rounded: np.ndarray,
+    merged: np.ndarray,
 ) -> int:  # fmt: skip
     """Merge the rows that replicas changed as `merge_rows`; returns how many there are.
 
@@ -117,34 +97,16 @@ def merge_sent_rows(
         copies: the tables of some replicas, float32 (their number, rows, width).
         rule, changes: as for `merge_rows`.
         numbers, merged: set to the numbers of merged rows, int64 (room,), and to the rows, float32 (room, width).
-        rounded: set to their rounded changes, int16 (room, width + 1), with one row in `merged` as scratch, or (0, 0).
     """
-    count, rounds = 0, rounded.shape[0] > 0
+    count = 0
     while True:
         row, n = next_row(base, copies, sent, changes)
         if n == 0:
             return count
-        result = merged[0 if rounds else count]
-        copy_numbers(base[row], result)
-        merge_values(changes, n, sent.ends.shape[0], rule, result)
-        if rounds:
-            round_change(base[row], result, rounded[count])
+        copy_numbers(base[row], merged[count])
+        merge_values(changes, n, sent.ends.shape[0], rule, merged[count])
         numbers[count] = row
         count += 1
-
-
-@entry_point
-def merge_sent_rows_in_place(
-    base: np.ndarray, copies: np.ndarray, sent: SentRows, rule: int, changes: np.ndarray
-) -> None:
-    """Merge the rows that replicas changed as `merge_sent_rows`, but in `base`, and set the rows of `copies`."""
-    while True:
-        row, n = next_row(base, copies, sent, changes)
-        if n == 0:
-            return
-        merge_values(changes, n, sent.ends.shape[0], rule, base[row])
-        for i in range(copies.shape[0]):
-            copy_numbers(base[row], copies[i, row])
 
 
 @inline
@@ -161,16 +123,13 @@ def next_row(base: np.ndarray, copies: np.ndarray, sent: SentRows, changes: np.n
         cursor = sent.cursors[r]
         if cursor < sent.ends[r] and sent.numbers[cursor] == row:
             place = row if sent.is_table[r] else cursor
-            if sent.rounded.shape[0] > 0 and not sent.is_table[r]:
-                add_rounded(base[row], sent.rounded[sent.values[r] + cursor], changes[n])
-            else:
-                copy_row(changes, address(changes, n), sent.values[r] + place * width * changes.itemsize, width)
+            copy_row(changes, address(changes, n), sent.values[r] + place * width * changes.itemsize, width)
             sent.cursors[r] = cursor + 1
             n += 1
             if cursor + AHEAD < sent.ends[r]:
                 later = sent.numbers[cursor + AHEAD]
                 prefetch(address(base, later), width * changes.itemsize)
-                if not sent.is_table[r] and sent.rounded.shape[0] == 0:
+                if not sent.is_table[r]:
                     prefetch(sent.values[r] + (cursor + AHEAD) * width * changes.itemsize, width * changes.itemsize)
                 for i in range(copies.shape[0]):
                     prefetch(address(copies[i], later), width * changes.itemsize)
@@ -198,18 +157,15 @@ def set_rows(table: np.ndarray, numbers: np.ndarray, values: np.ndarray, first: 
 @entry_point
 def find_changed_rows(
     merged: np.ndarray, replica: np.ndarray, first: int, last: int, own: int, counts: np.ndarray, numbers: np.ndarray,
-    values: np.ndarray, rounded: np.ndarray,
+    values: np.ndarray,
 ) -> None:  # fmt: skip
     """Find and copy the rows from first to last that a replica changed, divided into parts: row i is of part i % parts.
 
-    If there is room for rounded changes, they are written instead, and rounded in `replica` too.
-
     Arguments:
         merged, replica: float32 (rows, width).
-        own: a part whose rows are not copied, or -1.
+        own: the part whose rows are not copied.
         counts: set to the changed rows of each part, int64 (parts,).
         numbers, values: set to their numbers, int64 (parts, room), and values, float32 (parts, room, width).
-        rounded: set to their rounded changes, int16 (parts, room, width + 1), or (parts, 0, 0) to write values.
     """
     parts = counts.shape[0]
     part = first % parts
@@ -218,58 +174,10 @@ def find_changed_rows(
         if differs(merged[row], replica[row]):
             count = counts[part]
             numbers[part, count] = row
-            if rounded.shape[1] > 0:
-                round_change(merged[row], replica[row], rounded[part, count])
-            elif part != own:
+            if part != own:
                 copy_numbers(replica[row], values[part, count])
             counts[part] = count + 1
         part = part + 1 if part + 1 < parts else 0
-
-
-@entry_point
-def add_rounded_rows(base: np.ndarray, copies: np.ndarray, numbers: np.ndarray, rounded: np.ndarray) -> None:
-    """Add read-only rounded changes, int16 (rows, width + 1), to rows of a table; set the rows of `copies` to them."""
-    for i in range(numbers.shape[0]):
-        row = base[numbers[i]]
-        add_rounded(row, rounded[i], row)
-        for j in range(copies.shape[0]):
-            copy_numbers(row, copies[j, numbers[i]])
-
-
-@inline
-def round_change(base: np.ndarray, row: np.ndarray, rounded: np.ndarray) -> None:
-    """Round the change of a row since `base` in place, and write it as int16 (width + 1,), the unit's exponent last."""
-    width, bits, top = row.shape[0], row.view(np.int32), np.int32(0)
-    subtract(row, base, row)
-    for k in range(width):
-        top = max(top, bits[k] & np.int32(ABSOLUTE))  # integers are in the order of absolute values
-    top += np.int32(1) << np.int32(MANTISSA_BITS - ROUNDED_BITS)  # what is rounded up to a power of two keeps its unit
-    exponent = (top >> np.int32(MANTISSA_BITS)) - EXPONENT_BIAS
-    is_finite = exponent < NOT_FINITE
-    exponent += 1 - ROUNDED_BITS
-    is_large = exponent >= MIN_EXPONENT
-    factor = np.float32(ldexp(1.0, -int(exponent))) if is_finite and is_large else np.float32(0)
-    for k in range(width):
-        rounded[k] = np.int16(np.rint(row[k] * factor)) if is_finite else np.int16(0)
-    rounded[width] = exponent if is_finite else NOT_FINITE
-    add_rounded(base, rounded, row)
-
-
-@inline
-def round_replicas(base: np.ndarray, rows: np.ndarray, changed: np.ndarray, rounded: np.ndarray) -> None:
-    """Round the changes of a row by the replicas with these numbers in place; `rounded` is scratch."""
-    for i in range(changed.shape[0]):
-        round_change(base, rows[changed[i]], rounded)
-
-
-@inline
-def add_rounded(base: np.ndarray, rounded: np.ndarray, row: np.ndarray) -> None:
-    """Set a row to `base` and a rounded change."""
-    width = row.shape[0]
-    exponent = rounded[width]
-    unit = np.float32(ldexp(1.0, int(exponent))) if exponent != NOT_FINITE else np.float32(np.nan)
-    for k in range(width):
-        row[k] = base[k] + unit * np.float32(rounded[k])
 
 
 @inline
@@ -294,9 +202,6 @@ def add_changes(changes: np.ndarray, n: int, count: int, rule: int, row: np.ndar
 @inline
 def combine(changes: np.ndarray, n: int, count: int, rule: int) -> np.float32:
     """Combine the first n changes into `changes[0]`; returns the factor by which it is added."""
-    if rule == ADASUM:
-        add_by_adasum(changes, n)
-        return np.float32(1)
     squares = np.float32(0)
     if rule == COHERENCE:
         for i in range(n):
@@ -314,27 +219,6 @@ def combine(changes: np.ndarray, n: int, count: int, rule: int) -> np.float32:
         damping = np.float32(n) ** DAMPING_EXPONENT
         return damping * (squares / square) ** COHERENCE_EXPONENT if square > squares else damping
     return np.float32(1)
-
-
-@inline
-def add_by_adasum(changes: np.ndarray, n: int) -> None:
-    """Combine the first n changes pairwise into `changes[0]`: neighbours first, then neighbouring pairs, and so on."""
-    step = 1
-    while step < n:
-        for i in range(0, n - step, 2 * step):
-            first, second = changes[i], changes[i + step]
-            both, half = product(first, second), np.float32(0.5)
-            scale_first = np.float32(1) - half * ratio(both, product(first, first))
-            scale_second = np.float32(1) - half * ratio(both, product(second, second))
-            for k in range(first.shape[0]):
-                first[k] = scale_first * first[k] + scale_second * second[k]
-        step *= 2
-
-
-@inline
-def ratio(numerator: np.float32, denominator: np.float32) -> np.float32:
-    """A quotient; 0 if the denominator is, as for a change that is too small to be squared."""
-    return numerator / denominator if denominator > 0 else np.float32(0)
 
 
 @inline

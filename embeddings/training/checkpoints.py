@@ -355,6 +355,9 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
                 raise ValueError(f"its {name} have the shape {numbers.shape}")
     except (TypeError, ValueError, OverflowError) as error:
         raise FormatError(f"{record} is broken: its tally cannot be that of a run: {error}") from None
+    replicas = fingerprint.get("replicas")
+    if isinstance(replicas, dict) and replicas.get("precision") == "float32":
+        del replicas["precision"]  # a setting of earlier versions, which had no other effect with this value
     return fingerprint, values
 
 

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
 
 
-MergeRule = Literal["mean", "mean-changed", "sum", "adasum", "coherence"]
-MergePrecision = Literal["float32", "int16"]
+MergeRule = Literal["mean", "mean-changed", "sum", "coherence"]
 MAX_REPLICAS = 1024
 MergeInterval = Annotated[int, Range(ge=1, le=10**12)]  # words
 MERGE_INTERVALS = {2: 3_200_000, 4: 800_000}  # words, by the largest number of replicas that they suit
@@ -55,8 +54,6 @@ class Replicas:
             units than words, such as texts, counts these.
         rule: how changes of a row by several replicas are combined; by default by "coherence". In Python see
             `embeddings.kernels.merge_rows`.
-        precision: "int16" rounds the changes of rows to 16 bits, which halves what the workers of a cluster send; use
-            it if they wait for the network.
 
     Raises:
         SettingError: a value is of the wrong type or out of range.
@@ -65,24 +62,17 @@ class Replicas:
     count: int
     merge_every: MergeInterval | None = None
     rule: MergeRule = "coherence"
-    precision: MergePrecision = "float32"
 
     def __post_init__(self) -> None:
         check_value("replicas", self.count, int, {"ge": 1, "le": MAX_REPLICAS})
         check_value("merge_every", self.merge_every, MergeInterval | None, {})
         check_value("merge_rule", self.rule, MergeRule, {})
-        check_value("merge_precision", self.precision, MergePrecision, {})
         if self.merge_every is None:
             object.__setattr__(self, "merge_every", default_interval(self.count))
 
-    @property
-    def rounds_changes(self) -> bool:
-        """Whether the changes of several replicas are rounded."""
-        return self.precision == "int16" and self.count > 1
-
 
 def default_interval(replicas: int) -> int:
-    """Words that each replica reads between two merges, chosen by measurement (`tools/study.py replicas`)."""
+    """Words that each replica reads between two merges, chosen by measurement."""
     return next((words for count, words in MERGE_INTERVALS.items() if replicas <= count), MANY_REPLICAS_INTERVAL)
 
 
@@ -151,9 +141,8 @@ class ReplicaTables:
             is_single = self.replicas.count == 1  # the rows of a single replica are copied
             rule = RULES.index("sum" if is_single else self.declared[name].on_merge or self.replicas.rule)
             count, _, width = self.copies[name].shape
-            changes, changed = separate_zeros((count + 1, width)), separate_zeros(count, np.int64)
-            rounded = separate_zeros(width + 1 if self.replicas.rounds_changes else 0, np.int16)
-            merge_rows(self.merged[name], self.copies[name], rows.start, rows.stop, rule, changes, changed, rounded)
+            changes, changed = separate_zeros((count, width)), separate_zeros(count, np.int64)
+            merge_rows(self.merged[name], self.copies[name], rows.start, rows.stop, rule, changes, changed)
 
         self.in_chunks(merge_chunk)
 

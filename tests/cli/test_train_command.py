@@ -114,15 +114,15 @@ def test_one_thread_and_a_seed_give_the_same_bytes(text, tmp_path):
 def test_replicas_give_the_same_bytes_with_any_number_of_threads(text, tmp_path):
     command = ["train", "skipgram", text, *SMALL, "--replicas", "3", "--merge-every", "50"]
     for threads in ("1", "2"):
-        options = ["--merge-rule", "adasum", "--merge-precision", "int16", "--threads", threads]
+        options = ["--merge-rule", "sum", "--threads", threads]
         expect(*command, *options, "-o", tmp_path / threads)
     one, two = (em.load_model(tmp_path / threads) for threads in ("1", "2"))
     assert one.vectors.matrix.tobytes() == two.vectors.matrix.tobytes()
-    assert two.record["replicas"] == {"count": 3, "merge_every": 50, "rule": "adasum", "precision": "int16"}
+    assert two.record["replicas"] == {"count": 3, "merge_every": 50, "rule": "sum"}
 
 
 def test_options_of_replicas_are_checked(text):
-    for options in (["--merge-every", "5"], ["--merge-rule", "adasum"], ["--replicas", "0", "--merge-every", "5"]):
+    for options in (["--merge-every", "5"], ["--merge-rule", "sum"], ["--replicas", "0", "--merge-every", "5"]):
         assert "--replicas" in refused("train", "skipgram", text, "-o", "v", *options, code=2)
     assert "--replicas" in refused("train", "skipgram", text, "-o", "v", "--replicas", "1025", code=2)
     assert "median" in refused(

@@ -2,21 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from embeddings.compilation.checked_build import register_rows
-from embeddings.kernels.merge_rows import (
-    ROUNDED_BITS,
-    RULES,
-    SentRows,
-    add_rounded_rows,
-    find_changed_rows,
-    merge_rows,
-    merge_sent_rows,
-    merge_sent_rows_in_place,
-)
-from embeddings.kernels.separate_arrays import read_only, separate_zeros
+from embeddings.kernels.merge_rows import RULES, SentRows, find_changed_rows, merge_rows, merge_sent_rows
+from embeddings.kernels.separate_arrays import separate_zeros
 
 KEPT = []  # arrays that kernels get by address
 
@@ -27,8 +16,6 @@ def merged_row(row, replicas, rule):
     n = len(changes)
     if n == 0 or (n == 1 and rule != "mean"):
         return row + sum(changes, np.zeros(len(row)))
-    if rule == "adasum":
-        return row + adasum(changes)
     total = np.sum(changes, axis=0)
     factors = {"mean": 1 / len(replicas), "mean-changed": 1 / n, "sum": 1.0}
     if rule == "coherence":
@@ -37,34 +24,10 @@ def merged_row(row, replicas, rule):
     return row + factors[rule] * total
 
 
-def adasum(changes):
-    """The tree of pairs: neighbours first."""
-    if len(changes) == 1:
-        return changes[0]
-    size = 1
-    while 2 * size < len(changes):
-        size *= 2
-    a, b = adasum(changes[:size]), adasum(changes[size:])
-    ab, aa, bb = a @ b, a @ a, b @ b
-    return a * (1 - (ab / (2 * aa) if aa else 0)) + b * (1 - (ab / (2 * bb) if bb else 0))
-
-
-def rounded_change(row, base):
-    """`row` with its change rounded to 16 bits, in float64."""
-    change = (row - base).astype(np.float64)  # in float32
-    top = np.abs(change).max()
-    _, exponent = np.frexp(top)
-    if top > 2.0**exponent * (1 - 2.0 ** -(ROUNDED_BITS + 1)):  # would be rounded up to a power of two
-        exponent += 1
-    unit = 2.0 ** (exponent - ROUNDED_BITS)
-    return (base + (np.rint(change / unit) * unit).astype(np.float32)).astype(np.float32)
-
-
-def merge(merged, replicas, rule, first=0, last=None, rounds=False):
+def merge(merged, replicas, rule, first=0, last=None):
     """Merge rows by the kernel; returns how many were changed."""
     count, _, width = replicas.shape
-    scratch = separate_zeros((count + 1, width)), separate_zeros(count, np.int64)
-    scratch += (np.zeros(width + 1 if rounds else 0, np.int16),)
+    scratch = separate_zeros((count, width)), separate_zeros(count, np.int64)
     last = len(merged) if last is None else last
     return merge_rows(merged, replicas, first, last, RULES.index(rule), *scratch)
 
@@ -85,17 +48,6 @@ def test_rows_are_merged_by_the_rule(rule, count):
     assert merge(merged, replicas, rule) == number
     np.testing.assert_allclose(merged, expected, rtol=1e-5, atol=1e-6)
     assert all(replica.tobytes() == merged.tobytes() for replica in replicas)
-
-
-def test_adasum_adds_orthogonal_changes_and_averages_equal_ones():
-    merged = np.ones((2, 16), np.float32)
-    replicas = np.repeat(merged[None], 4, axis=0)
-    for number, replica in enumerate(replicas):
-        replica[0, number] += 1
-        replica[1, 3] += 1
-    merge(merged, replicas, "adasum")
-    np.testing.assert_allclose(merged[0], [2] * 4 + [1] * 12, rtol=1e-6)
-    np.testing.assert_allclose(merged[1], [1] * 3 + [2] + [1] * 12, rtol=1e-6)
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "mean"])
@@ -159,12 +111,9 @@ def test_rows_that_are_sent_are_merged_to_the_same_bytes(rule, count, width):
     changed = np.flatnonzero((replicas != base).any(axis=(0, 2)))
     numbers, merged, scratch = np.zeros(200, np.int64), np.zeros((200, width), np.float32), np.zeros((count, width))
     scratch = scratch.astype(np.float32)
-    outputs = numbers, merged, np.zeros((0, 0), np.int16)
-    n = merge_sent_rows(base, copies, sent(base, replicas, copies), RULES.index(rule), scratch, *outputs)
+    n = merge_sent_rows(base, copies, sent(base, replicas, copies), RULES.index(rule), scratch, numbers, merged)
     assert numbers[:n].tolist() == changed.tolist()
     assert merged[:n].tobytes() == expected[changed].tobytes()
-    merge_sent_rows_in_place(base, copies, sent(base, replicas, copies), RULES.index(rule), scratch)
-    assert base.tobytes() == copies.tobytes() == expected.tobytes()
 
 
 def sent(base, replicas, copies):
@@ -178,8 +127,7 @@ def sent(base, replicas, copies):
     addresses[0] = copies.ctypes.data
     KEPT.append(values)
     starts = np.append(0, ends[:-1])
-    rounded = read_only(np.zeros((0, 0), np.int16))
-    return SentRows(np.concatenate(numbers), starts, ends, addresses, np.arange(len(replicas)) == 0, rounded)
+    return SentRows(np.concatenate(numbers), starts, ends, addresses, np.arange(len(replicas)) == 0)
 
 
 @pytest.mark.parametrize(("parts", "own"), [(1, -1), (3, 1)])
@@ -191,67 +139,8 @@ def test_changed_rows_are_found_by_part(parts, own):
     replica[changed, rng.integers(0, 48, len(changed))] += 1
     counts, numbers = np.ones(parts, np.int64), np.zeros((parts, 90), np.int64)
     values = np.zeros((parts, 90, 48), np.float32)
-    find_changed_rows(base, replica, 10, 95, own, counts, numbers, values, np.zeros((parts, 0, 0), np.int16))
+    find_changed_rows(base, replica, 10, 95, own, counts, numbers, values)
     for part in range(parts):
         rows = [row for row in changed if 10 <= row < 95 and row % parts == part]
         assert numbers[part, : counts[part]].tolist() == rows
         assert (values[part, : len(rows)] == (0 if part == own else replica[rows])).all()
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_rounded_changes_are_merged_by_the_rule(rule):
-    rng = np.random.default_rng(5)
-    before = rng.standard_normal((40, 32), np.float32)
-    replicas = np.repeat(before[None], 4, axis=0)
-    for replica in replicas:
-        changed = rng.random(40) < 0.6
-        replica[changed] += (0.01 * rng.standard_normal((40, 32)))[changed].astype(np.float32)
-    rounded = np.array([[*map(rounded_change, replica, before)] for replica in replicas])
-    expected = np.array([rounded_change(merged_row(row, rounded[:, i], rule), row) for i, row in enumerate(before)])
-    merged = before.copy()
-    merge(merged, replicas, rule, rounds=True)
-    largest = np.abs(expected - before).max(axis=1, keepdims=True)
-    assert (np.abs(merged - expected) <= largest * 2.0 ** (2 - ROUNDED_BITS) + 1e-7).all()  # a unit, at the most
-    assert all(replica.tobytes() == merged.tobytes() for replica in replicas)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from([16, 112]), st.floats(-30, 8))
-def test_a_change_is_rounded_to_14_bits_and_once_only(seed, width, size):
-    rng = np.random.default_rng(seed)
-    base = rng.standard_normal((50, width), np.float32) * np.float32(2.0 ** rng.integers(-20, 4))
-    replica = base.copy()
-    rows = np.flatnonzero(rng.random(50) < 0.7)
-    replica[rows] += (np.exp(size) * rng.standard_normal((len(rows), width))).astype(np.float32)
-    if rng.random() < 0.3 and len(rows):
-        replica[rows[0]] = base[rows[0]] + np.float32(np.exp2(np.floor(size))) * np.float32(1 - 2**-20)
-    rows, change = np.flatnonzero((replica != base).any(axis=1)), (replica - base).astype(np.float64)
-    numbers, rounded = round_changes(base, replica)
-    assert numbers.tolist() == rows.tolist()
-    error, sums = np.abs((replica.astype(np.float64) - base) - change).max(axis=1), np.spacing(np.abs(replica))
-    assert (error <= np.abs(change).max(axis=1) * 2.0**-ROUNDED_BITS + sums.max(axis=1)).all()
-    again = replica.copy()
-    assert [one.tobytes() for one in round_changes(base, again)] == [numbers.tobytes(), rounded.tobytes()]
-    assert again.tobytes() == replica.tobytes()
-    copies = base[None].copy()
-    add_rounded_rows(base, copies, read_only(numbers), read_only(rounded))
-    assert base.tobytes() == copies.tobytes() == replica.tobytes()
-
-
-def round_changes(base, replica):
-    """The numbers of changed rows, and their rounded changes."""
-    counts, numbers = np.zeros(1, np.int64), np.zeros((1, 50), np.int64)
-    rounded, nothing = np.zeros((1, 50, base.shape[1] + 1), np.int16), np.zeros((1, 0, 0), np.float32)
-    find_changed_rows(base, replica, 0, 50, -1, counts, numbers, nothing, rounded)
-    return numbers[0, : counts[0]], rounded[0, : counts[0]]
-
-
-def test_a_rounded_change_that_is_not_finite_or_tiny():
-    base = np.ones((50, 16), np.float32)
-    replica = base.copy()
-    replica[1, 3], replica[2, 4] = np.nan, np.inf
-    base[3], replica[3] = 0, 1e-35
-    round_changes(base, replica)
-    assert np.isnan(replica[[1, 2]]).all()
-    assert (replica[3] == 0).all()
-    assert (replica[0] == 1).all()

@@ -120,7 +120,7 @@ def test_more_replicas_are_merged_more_often():
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [((0,), "replicas"), ((1025,), "replicas"), ((2.5,), "replicas"), ((True,), "replicas"), ((2, 0), "merge_every"),
-     ((2, 1.5), "merge_every"), ((2, 10, "median"), "merge_rule"), ((2, 10, "sum", "int8"), "merge_precision")],
+     ((2, 1.5), "merge_every"), ((2, 10, "median"), "merge_rule")],
 )  # fmt: skip
 def test_bad_values_are_refused(arguments, name):
     with pytest.raises(SettingError, match=name):
