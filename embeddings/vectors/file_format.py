@@ -13,7 +13,7 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.corpora.reading.compression import open_decompressed, read_head
-from embeddings.errors import FormatError, OutputError, RegistryError, S, SettingError
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.support.cosine import row_blocks
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
 from embeddings.support.logs import log
@@ -329,7 +329,8 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
     plugin = load_format(name)
     for target in targets:
         check_output(target, force=force)
-        if target.exists() and not targets[0].exists():
+        is_companion = target.suffix in plugin.companions and target is not targets[0]
+        if target.exists() and not (is_pair_of_words(targets[0], plugin) if is_companion else targets[0].exists()):
             raise OutputError(f"{target} exists and does not belong to {targets[0]}; move it away")
         if not plugin.is_folder:
             continue
@@ -342,6 +343,14 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
             raise OutputError(
                 f"{target} is not replaced: it contains {others[0]!r:.80}, which is not part of the {name} format"
             )
+
+
+def is_pair_of_words(path: Path, plugin: Format) -> bool:
+    """Whether a file and its companions are vectors of words, not a matrix of text vectors beside its texts."""
+    try:
+        return not any(WHITE_SPACE.search(word) for word in plugin.read(path).words)
+    except (EmbeddingsError, OSError):
+        return False
 
 
 def other_files(folder: Path, plugin: Format) -> list[str]:

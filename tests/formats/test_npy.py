@@ -36,7 +36,9 @@ def small(tmp_path):
 def test_round_trip_is_exact_and_numpy_reads_it(folder, names, data):
     shape = (len(names), data.draw(st.integers(1, 5)))
     vectors = Vectors(names, data.draw(arrays.arrays(np.float32, shape, elements=finite)))
-    vectors.save(folder / "v.npy", force=True)
+    for name in ("v.npy", "v.txt"):
+        (folder / name).unlink(missing_ok=True)
+    vectors.save(folder / "v.npy")
     again = load(folder / "v.npy")
     assert again.words == vectors.words
     assert again.matrix.tobytes() == vectors.matrix.tobytes()
@@ -157,6 +159,16 @@ def test_words_that_it_cannot_store(tmp_path, word):
     with pytest.raises(FormatError, match=f"npy.*{re.escape(repr(word))}"):
         Vectors(["fine", word], np.ones((2, 2))).save(tmp_path / "v.npy")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["a red car\nthe blue bus\n\n", "one line\n"])
+def test_the_texts_next_to_their_vectors_are_no_words_that_may_be_replaced(tmp_path, small, text):
+    """`embed text.txt -o text.npy` leaves such a pair."""
+    (tmp_path / "text.txt").write_text(text)
+    np.save(tmp_path / "text.npy", np.ones((3, 2), np.float32))
+    with pytest.raises(OutputError, match=r"text\.txt"):
+        small.save(tmp_path / "text.npy", force=True)
+    assert (tmp_path / "text.txt").read_text() == text
 
 
 def test_neither_file_is_overwritten(tmp_path, small):
