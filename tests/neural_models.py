@@ -56,36 +56,6 @@ def character_model(objective="nce"):
     return new_model(trainer, tables, rows)
 
 
-def language_model(objective="nce", **settings):
-    """A variant of C2W."""
-    trainer = em.C2W(dim=5, min_count=1, objective=objective, **settings)
-    own = trainer.sentence_tables() | trainer.objective_tables(trainer.new_objective(VOCABULARY, 5))
-    if trainer.word_network == "lookup":
-        rows = np.random.default_rng(1).normal(size=(len(WORDS), 5))
-        return new_model(trainer, allocate(own), rows, composes=False)
-    points = np.array(sorted({ord(one) for word in WORDS for one in word}), np.int32)
-    tables = {**allocate(trainer.composing_tables(len(points)) | own), "code_points": points}
-    return new_model(trainer, tables, np.stack([naive_convolution(tables, word) for word in WORDS]))
-
-
-def naive_convolution(tables, word):
-    """The vector of a word by a CNN with a highway layer, one window after another."""
-    points, rows = tables["code_points"].tolist(), tables["character_inputs"]
-    numbers = [points.index(ord(c)) + 1 if ord(c) in points else 0 for c in word]
-    read = [rows[-2], *(rows[number] for number in numbers), rows[-1]]
-    places, read = len(read), [*read, *[np.zeros_like(rows[0])] * 5]
-    y = []
-    for width in range(1, 7):
-        weights, bias = tables[f"filters{width}_weights"], tables[f"filters{width}_bias"][0]
-        windows = [np.stack(read[place : place + width], axis=1).reshape(-1) for place in range(places)]
-        y += [max(np.tanh(w @ window + b) for window in windows) for w, b in zip(weights, bias, strict=True)]
-    y = np.array(y)
-    gate = 1 / (1 + np.exp(-(tables["gate_weights"] @ y + tables["gate_bias"][0])))
-    layer = np.maximum(tables["highway_weights"] @ y + tables["highway_bias"][0], 0)
-    features = gate * layer + (1 - gate) * y
-    return tables["projection_weights"] @ features + tables["projection_bias"][0]
-
-
 def naive_lstm(inputs, weights, bias):
     """The last state of an LSTM, one number after another."""
     size = len(weights) // 4

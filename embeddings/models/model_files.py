@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -47,6 +47,22 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     return check_own_folder(path, MODEL_JSON, FILES, "model", force=force)
 
 
+REMOVED_SETTINGS: Mapping[str, Mapping[str, Any]] = {  # of earlier versions, with the value that is what remains
+    "c2w": {"word_network": "bilstm", "filters": 25, "carry_state": False, "tie": False},
+}
+REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {"c2w": {"objective": ("adaptive-softmax",)}}
+
+
+def remaining_settings(path: Path, trainer: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The recorded settings without those that this version has no longer; refuses models of removed variants."""
+    removed, values = REMOVED_SETTINGS.get(trainer, {}), REMOVED_VALUES.get(trainer, {})
+    for name, value in settings.items():
+        if value in values.get(name, ()) or value != removed.get(name, value):
+            variant = f"{trainer} with {name}={value}"
+            raise FormatError(f"{path} is a model of {variant}, which this version no longer supports: train it again")
+    return {name: value for name, value in settings.items() if name not in removed}
+
+
 def read_model_json(folder: Path) -> dict[str, Any]:
     """The fields of model.json."""
     path = folder / MODEL_JSON
@@ -60,6 +76,7 @@ def read_model_json(folder: Path) -> dict[str, Any]:
         raise FormatError(f"{folder} {problem if folder.exists() else 'does not exist'}")
     content = read_versioned(path, FORMAT_VERSION)
     check_fields(path, content, FIELDS)
+    content["settings"] = remaining_settings(path, content["model"], content["settings"])
     return {name: content[name] for name in FIELDS}
 
 

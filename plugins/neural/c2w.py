@@ -1,19 +1,24 @@
-"""C2W (Ling et al. 2015): word vectors composed of characters, trained in a language model, and its variants."""
+"""C2W (Ling et al. 2015): word vectors composed of characters, trained in a language model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
 
 import numpy as np
 
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import FormatError
 from embeddings.models.model import Model
 from embeddings.models.subwords import Word
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.neural import trained_networks
-from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
-from embeddings.settings import WeightTying, option
+from embeddings.plugins.neural.neural_trainer import (
+    NetworkObjective,
+    NeuralTrainer,
+    linear_tables,
+    lstm_tables,
+    parameters,
+)
+from embeddings.settings import option
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
 from embeddings.training.training_data import TrainingData
@@ -21,78 +26,32 @@ from embeddings.training.training_data import TrainingData
 CODE_POINTS = "code_points"  # the table of the alphabet, int32
 NEXT_WORDS = "next_words"  # output vectors, which predict words from LSTM states, not from means of vectors
 
-SETTINGS_OF_NETWORKS = {  # the values of `word_network` that use a setting
-    "character_dim": ("bilstm", "cnn"),
-    "max_characters": ("bilstm", "cnn"),
-    "character_hidden_size": ("bilstm",),
-    "filters": ("cnn",),
-    "tie": ("lookup",),
-}
-
 
 @dataclass(frozen=True, kw_only=True)
-class C2W(NeuralTrainer, WeightTying):
+class C2W(NeuralTrainer):
     """C2W: words read character by character, in a language model. Vectors for any word, and similar spellings."""
 
     trainer_name = "c2w"
     unsupported = frozenset({"init", "freeze", "continued"})
     output_name = NEXT_WORDS
-    objective: Literal["negative-sampling", "nce", "sampled-softmax", "adaptive-softmax", "full-softmax"] = option(
+    objective: NetworkObjective = option(
         "nce",
         "How words are predicted. nce: distinguish the word from random words, with a bias for each word and scores "
         "trained to be log-probabilities; negative-sampling: the same without a bias, which learns little from a "
-        "small corpus; sampled-softmax: softmax over a sample; adaptive-softmax: with fewer "
-        "dimensions for rare words; full-softmax: over all words, for small vocabularies.",
+        "small corpus; sampled-softmax: softmax over a sample; full-softmax: over all words, for small vocabularies.",
     )
     negatives: int = option(
-        20,
-        "Random words for each word to predict; adaptive-softmax and full-softmax have none.",
-        ge=1,
-        le=1000,
-        common=True,
-    )
-    word_network: Literal["bilstm", "cnn", "lookup"] = option(
-        "bilstm",
-        "How words are read. bilstm: two LSTMs read their characters; cnn: filters of 1 to 6 characters and a highway "
-        "layer (Kim et al. 2016); lookup: a table with a vector for each word, without vectors of other words.",
+        20, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000, common=True
     )
     character_dim: int = option(50, "Dimension of the vectors of characters.", ge=1, le=65536)
     character_hidden_size: int = option(
         150, "Numbers in the states of the two LSTMs that read the characters of a word.", ge=1, le=65536
     )
     max_characters: int = option(40, "Characters of a word that are read, from its beginning.", ge=1, le=10_000)
-    filters: int = option(
-        25, "Filters of the cnn for each character of their width: 25 of 1 character to 150 of 6.", ge=1, le=1000
-    )
-    carry_state: bool = option(
-        False, "Carry the state of the language model over from sentence to sentence; requires --no-shuffle."
-    )
-    cutoffs: ClassVar[str | None] = None  # of adaptive softmax
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, users in SETTINGS_OF_NETWORKS.items():
-            value = getattr(self, name)
-            if self.word_network not in users and value != getattr(type(self), name):
-                reason = f"has no effect with {S.word_network(self.word_network)}: it requires {' or '.join(users)}"
-                raise SettingError(f"{S[name](value)} {reason}")
-        if self.tie and (self.objective == "adaptive-softmax" or self.state_size != self.dim):
-            problem = "an output vector for each word as long as its input vector"
-            raise SettingError(f"{S.tie(True)} requires {problem}, got {S.objective} and {S.hidden_size} without one")
-        if self.carry_state and self.shuffle:
-            raise SettingError(f"{S.carry_state(True)} requires sentences in order: set {S.shuffle(False)}")
 
     def composing_tables(self, characters: int) -> dict[str, Table]:
         """The parameters that compose words, for an alphabet of `characters` characters."""
         dim, size = self.character_dim, self.character_hidden_size
-        if self.word_network == "cnn":
-            tables = {"character_inputs": parameters(characters + 3, dim, 40, scale=1.0)}
-            for seed, width in enumerate(trained_networks.WIDTHS, 48):
-                tables |= linear_tables(f"filters{width}", dim * width, self.filters * width, seed)
-            features = self.filters * sum(trained_networks.WIDTHS)
-            tables |= linear_tables("highway", features, features, 46) | linear_tables("gate", features, features, 47)
-            carry = replace(tables["gate_bias"], init=lambda table, dim, seed: table.fill(-2))  # the input at first
-            return tables | {"gate_bias": carry} | linear_tables("projection", features, self.dim, 43)
         tables = {"character_inputs": parameters(characters + 1, dim, 40, scale=1.0)}
         for seed, direction in enumerate(trained_networks.DIRECTIONS, 41):
             tables |= lstm_tables(direction, dim, size, seed)
@@ -104,12 +63,11 @@ class C2W(NeuralTrainer, WeightTying):
         return {"marks": marks, **lstm_tables("sentence", self.dim, self.state_size, 45)}
 
     def plan(self, data: TrainingData) -> Plan:
-        """A model whose vectors are composed of characters, or those of a table "words" if it looks words up.
+        """A model whose vectors are composed of characters.
 
         Composition has the tables "code_points" (characters,), "character_inputs" (characters + 1, character dim),
-        whose first row is for unknown characters, and the tables of two LSTMs and a projection. With a CNN two more
-        characters mark the ends of words, and filters and a highway layer have tables. The language model has the
-        tables "marks" (2, dim), of unknown words and of the beginning of a sentence, "sentence_weights" and
+        whose first row is for unknown characters, and the tables of two LSTMs and a projection. The language model has
+        the tables "marks" (2, dim), of unknown words and of the beginning of a sentence, "sentence_weights" and
         "sentence_bias", and the tables of the objective, with the output vectors "next_words" (vocabulary, hidden
         size).
         """
@@ -117,30 +75,22 @@ class C2W(NeuralTrainer, WeightTying):
         from embeddings.plugins.neural.torch_network import LanguageNetwork  # imports torch
 
         objective = self.new_objective(data.vocabulary, self.state_size)
-        tables, size = self.sentence_tables() | self.objective_tables(objective), len(data.vocabulary)
-        points, characters, starts = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64)
-        if self.word_network == "lookup":
-            words: Mapping[str, Any] = {"axis": "words", "saved_as": VECTORS}
-            tables = {"words": parameters(size, self.dim, 54, scale=self.dim**-0.5, **words), **tables}
-        else:
-            known = {ord(one) for word in data.vocabulary.words for one in word[: self.max_characters]}
-            points, size = np.array(sorted(known), np.int32), len(data.encoded.vocabulary)
-            spellings = [character_numbers(word, points, self.max_characters) for word in data.encoded.vocabulary.words]
-            starts = np.append(0, np.cumsum([len(spelling) for spelling in spellings]))
-            characters = np.concatenate(spellings)
-            tables = {**self.composing_tables(len(points)), **tables}
+        known = {ord(character) for word in data.vocabulary.words for character in word[: self.max_characters]}
+        points = np.array(sorted(known), np.int32)
+        spellings = [character_numbers(word, points, self.max_characters) for word in data.encoded.vocabulary.words]
+        tables = self.composing_tables(len(points)) | self.sentence_tables() | self.objective_tables(objective)
 
         def network(arrays: Arrays, device: str, threads: int) -> LanguageNetwork:
             made = LanguageNetwork(self, objective, tables, arrays, device=device, threads=threads, seed=data.seed)
-            made.characters, made.starts, made.size = characters, starts, size
+            made.characters = np.concatenate(spellings)
+            made.starts = np.append(0, np.cumsum([len(spelling) for spelling in spellings]))
             return made
 
         def export(arrays: Arrays) -> Arrays:
             vectors = CharacterVectors(arrays, points, self.max_characters)(data.vocabulary.words)
             return {VECTORS: vectors, CODE_POINTS: points, **arrays}
 
-        composes: dict[str, Any] = {"export": export} if self.word_network != "lookup" else {"composes": False}
-        return self.network_plan(data, objective, tables, network, **composes)
+        return self.network_plan(data, objective, tables, network, export=export)
 
     @classmethod
     def composer(cls, model: Model) -> "CharacterVectors":
@@ -164,15 +114,10 @@ class C2W(NeuralTrainer, WeightTying):
             """For each word of padded sentences, the LSTM state after the earlier words, (n, longest, hidden size)."""
             words = model.vectors.matrix[trained_networks.reading_order(ids, lengths, 0)[0]]
             words[:, 0] = tables["marks"][trained_networks.BOUNDARY]
-            if settings.carry_state:
-                words = words[np.arange(ids.shape[1]) < lengths[:, None]][None]
             return trained_networks.run_lstm(words, tables["sentence_weights"], tables["sentence_bias"])
 
         def encode(sentences: Sequence[trained_networks.Ids]) -> list[np.ndarray]:
-            """The states before each word of sentences, one after another if the state is carried over."""
-            if settings.carry_state and sentences:
-                states = read(*trained_networks.pad(sentences))[0]
-                return np.split(states, np.cumsum([len(one) for one in sentences])[:-1])
+            """The states before each word of sentences."""
             return trained_networks.encode_groups(sentences, read)
 
         return settings.sentence_predictor(model, settings.state_size, encode)
@@ -181,8 +126,6 @@ class C2W(NeuralTrainer, WeightTying):
 @dataclass(frozen=True)
 class CharacterVectors:
     """Computes the vectors of words of any spelling: w = D (f; b) + d of the last states f and b of two LSTMs.
-
-    With a CNN, its features take the place of the states.
 
     Arguments:
         tables: the tables of a C2W model by name, float32.
@@ -206,9 +149,6 @@ class CharacterVectors:
 
     def encode(self, characters: trained_networks.Ids, lengths: trained_networks.Ids) -> np.ndarray:
         """The vectors of padded spellings, (n, dim)."""
-        if "gate_weights" in self.tables:
-            features = trained_networks.convolve(self.tables, characters, lengths)
-            return trained_networks.linear(self.tables, "projection", features)
         orders, states = (characters, trained_networks.reversed_rows(characters, lengths)), []
         for direction, order in zip(trained_networks.DIRECTIONS, orders, strict=True):
             weights, bias = (self.tables[f"{direction}_{name}"] for name in ("weights", "bias"))

@@ -7,7 +7,7 @@ those of PyTorch on the CPU: a trie has about half as many nodes as the distinct
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits, conv1d, cross_entropy, embedding, linear, relu
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding, linear, relu
 from torch.nn.utils import clip_grad_norm_
 from torch.optim.adam import adam
 
@@ -31,15 +31,11 @@ from embeddings.plugins.neural.trained_networks import (
     BOUNDARY,
     DIRECTIONS,
     UNKNOWN,
-    WIDTHS,
     Ids,
     batches,
-    groups_of_similar_length,
-    marked_spellings,
     padded_places,
     reading_order,
     reversed_rows,
-    stream_batches,
 )
 
 
@@ -150,7 +146,6 @@ class SampledScores(torch.autograd.Function):  # type: ignore[misc]
 
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
-GROUP_CHARACTERS = 2000
 
 
 @dataclass
@@ -282,7 +277,7 @@ class Network(ABC):
 
     def learn(self, block: SentenceBlock, buffers: StepBuffers, rate: float) -> None:
         """Take one step of Adam for each batch of a block."""
-        for places, lengths in self.batches(block):
+        for places, lengths in batches(block, self.settings.batch_words):
             is_word = np.arange(places.shape[1]) < lengths[:, None]
             rows = np.flatnonzero(block.is_target[places] & is_word)
             targets = places.ravel()[rows]
@@ -297,10 +292,6 @@ class Network(ABC):
             self.freeze(buffers.frozen)
             take_step(list(self.states.values()), rate, self.settings.max_gradient_norm)
             report_loss(buffers, loss.item(), len(rows))
-
-    def batches(self, block: SentenceBlock) -> Iterator[tuple[Ids, Ids]]:
-        """The places of words in a block, and the lengths of sentences, as of `trained_networks.batches`."""
-        return batches(block, self.settings.batch_words)
 
     @abstractmethod
     def hidden(self, block: SentenceBlock, places: Ids, lengths: Ids, rows: Ids) -> Any:
@@ -328,9 +319,7 @@ class Network(ABC):
         return embedding(self.tensor(places), table)
 
     def used_rows(self, name: str, ids: Ids) -> tuple[Any, Ids]:
-        """The rows of a table for `ids`, and the place of each id among them; of a tied table all rows."""
-        if getattr(self.settings, "tie", False):
-            return self.parameters[name].contiguous(), ids
+        """The rows of a table for `ids`, and the place of each id among them."""
         used, places = distinct(ids, len(self.parameters[name]))
         return self.states[name].select(self.tensor(used)), places[ids]
 
@@ -355,17 +344,14 @@ class Network(ABC):
         mask = torch.rand(rows.shape, generator=self.generator, device=self.device) >= share
         return rows * mask / (1 - share)
 
-    def run_lstm(self, name: str, inputs: Any, start: Any = None) -> Any:
-        """The states (n, steps, size) of an LSTM, as in `embeddings.plugins.neural.trained_networks.run_lstm`.
-
-        Also returns the last state and cell, (1, n, size) each; `start` is such a pair, zeros if not given.
-        """
+    def run_lstm(self, name: str, inputs: Any) -> Any:
+        """The states (n, steps, size) of an LSTM, as in `embeddings.plugins.neural.trained_networks.run_lstm`."""
         weights, bias, dim = self.parameters[f"{name}_weights"], self.parameters[f"{name}_bias"][0], inputs.shape[2]
         zeros = inputs.new_zeros(1, len(inputs), len(weights) // 4)
         parameters = (weights[:, :dim].contiguous(), weights[:, dim:].contiguous(), bias, torch.zeros_like(bias))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # on a GPU the weights are copied for each batch
-            return torch.lstm(inputs, start or (zeros, zeros), parameters, True, 1, 0.0, True, False, True)
+            return torch.lstm(inputs, (zeros, zeros), parameters, True, 1, 0.0, True, False, True)[0]
 
     def linear(self, name: str, rows: Any) -> Any:
         """A linear layer."""
@@ -376,8 +362,6 @@ class Network(ABC):
         name = self.settings.objective
         if name == "full-softmax":
             return cross_entropy(hidden @ self.parameters[self.output_name].T, self.tensor(words), reduction="sum")
-        if name == "adaptive-softmax":
-            return self.adaptive_loss(hidden, words)
         numbers = np.concatenate([words[:, None], noise], axis=1)
         targets, (table, places) = self.tensor(numbers), self.used_rows(self.output_name, numbers)
         if self.device.type == "cpu":
@@ -394,20 +378,6 @@ class Network(ABC):
         else:
             weights[:, 1:] = targets[:, 1:] != targets[:, :1]
         return binary_cross_entropy_with_logits(scores, labels, weights, reduction="sum")
-
-    def adaptive_loss(self, hidden: Any, words: Ids) -> Any:
-        """The loss of adaptive softmax (Grave et al. 2017), with the tables of the objective of models of windows."""
-        objective: Any = self.objective
-        tails = np.searchsorted(objective.cutoffs, words, side="right") - 1
-        columns = np.where(tails < 0, words, objective.head_size - len(objective.cutoffs) + tails)
-        loss = cross_entropy(hidden @ self.parameters["head"].T, self.tensor(columns), reduction="sum")
-        for tail, (first, _) in enumerate(objective.bounds):
-            own, (projection, rows) = np.flatnonzero(tails == tail), (f"projection{tail + 1}", f"tail{tail + 1}")
-            if len(own):
-                projected = hidden.index_select(0, self.tensor(own)) @ self.parameters[projection].T
-                scores = projected @ self.parameters[rows].T
-                loss = loss + cross_entropy(scores, self.tensor(words[own] - first), reduction="sum")
-        return loss
 
 
 def is_repeated(targets: Any) -> Any:
@@ -440,52 +410,33 @@ class ContextNetwork(Network):
         """The states of the left or right LSTM after each word of padded sentences, one after another."""
         name, marks = f"{side}_inputs", self.parameters[f"{side}_marks"]
         inputs = self.read_words(ids, len(self.parameters[name]), partial(self.look_up, name), marks)
-        return self.run_lstm(side, inputs)[0].flatten(0, 1)
+        return self.run_lstm(side, inputs).flatten(0, 1)
 
 
 class LanguageNetwork(Network):
-    """C2W and its variants: the words before a word predict it, each looked up or composed of characters.
+    """C2W: the words before a word predict it, each composed of its characters.
 
     characters, starts: the character numbers of all words of the corpus; word i has
         `characters[starts[i]:starts[i + 1]]`.
-    size: the words that are read; others are unknown.
     """
 
-    settings: Any  # C2W
     characters: Ids
     starts: Ids
-    size: int
-
-    def batches(self, block: SentenceBlock) -> Iterator[tuple[Ids, Ids]]:
-        """Sentences, or parts of streams in the order of the text, if the state is carried over."""
-        starts = block.starts[: int(block.cursor[LAST]) + 1]
-        words = block.words[: int(starts[-1])].astype(np.int64)
-        words[words >= self.size] = self.size + UNKNOWN
-        self.previous = np.roll(words, 1)
-        self.previous[starts[:-1]] = self.size + BOUNDARY
-        self.carried: Any = None
-        if self.settings.carry_state:
-            return stream_batches(len(words), self.settings.batch_words)
-        return super().batches(block)
 
     def hidden(self, block: SentenceBlock, places: Ids, lengths: Ids, rows: Ids) -> Any:
-        """The states of the language model before each word, of the block that `batches` has begun."""
-        inputs = self.read_words(self.previous[places], self.size, self.compose, self.parameters["marks"])
-        if self.carried is not None:
-            self.carried = tuple(one[:, : len(places)].detach().contiguous() for one in self.carried)
-        states, *last = self.run_lstm("sentence", inputs, self.carried)
-        if self.settings.carry_state:
-            self.carried = last
+        """The states of the language model before each word."""
+        starts, size = block.starts[: int(block.cursor[LAST]) + 1], len(self.starts) - 1
+        previous = np.roll(np.minimum(block.words[: int(starts[-1])].astype(np.int64), size + UNKNOWN), 1)
+        previous[starts[:-1]] = size + BOUNDARY
+        inputs = self.read_words(previous[places], size, self.compose, self.parameters["marks"])
+        states = self.run_lstm("sentence", inputs)
         return self.drop(states.flatten(0, 1).index_select(0, self.tensor(rows)))
 
     def compose(self, words: Ids) -> Any:
         """The vectors of words (n, dim): each word of a batch once, as in section 2.2 of the paper."""
-        if self.settings.word_network == "lookup":
-            return self.look_up("words", words)
         sizes = np.diff(self.starts)[words]
         characters = self.characters[padded_places(sizes) + self.starts[words][:, None]]
-        encode = self.convolve if self.settings.word_network == "cnn" else self.read_characters
-        return self.linear("projection", encode(characters, sizes))
+        return self.linear("projection", self.read_characters(characters, sizes))
 
     def read_characters(self, characters: Ids, lengths: Ids) -> Any:
         """The last states of both LSTMs that read the characters of padded spellings, (n, 2 size)."""
@@ -497,27 +448,7 @@ class LanguageNetwork(Network):
                 read, last = embedding(self.tensor(trie.characters), gates), trie.last
                 reached = TrieStates.apply(read, weights[:, table.shape[1] :], trie)
             else:
-                reached = self.run_lstm(direction, embedding(self.tensor(order), table))[0].flatten(0, 1)
+                reached = self.run_lstm(direction, embedding(self.tensor(order), table)).flatten(0, 1)
                 last = lengths - 1 + np.arange(len(order)) * order.shape[1]
             states.append(reached.index_select(0, self.tensor(last)))
         return torch.cat(states, dim=1)
-
-    def convolve(self, characters: Ids, lengths: Ids) -> Any:
-        """The features of padded spellings, as in `embeddings.plugins.neural.trained_networks.convolve`."""
-        table = self.parameters["character_inputs"]
-        marked, sizes = marked_spellings(characters, lengths, len(table))
-        groups, parts = list(groups_of_similar_length(sizes, GROUP_CHARACTERS)), []
-        for group in groups:
-            longest = int(sizes[group].max())
-            ids = marked[group, : longest + len(WIDTHS) - 1]
-            inputs = embedding(self.tensor(ids), torch.cat([table, table.new_zeros(1, table.shape[1])])).transpose(1, 2)
-            is_outside = self.tensor(np.arange(longest) >= sizes[group, None])[:, None]
-            features = []
-            for width in WIDTHS:
-                weights, bias = (self.parameters[f"filters{width}_{name}"] for name in ("weights", "bias"))
-                scores = conv1d(inputs, weights.unflatten(1, (table.shape[1], width)), bias[0])[:, :, :longest]
-                features.append(scores.masked_fill(is_outside, -torch.inf).amax(dim=2))
-            parts.append(torch.cat(features, dim=1))
-        y = torch.cat(parts).tanh().index_select(0, self.tensor(np.argsort(np.concatenate(groups))))
-        gate = self.linear("gate", y).sigmoid()
-        return gate * relu(self.linear("highway", y)) + (1 - gate) * y

@@ -20,8 +20,6 @@ from embeddings.support.imports import import_library
 Ids = NDArray[np.int64]
 MAX_WORDS = 20_000  # words, or characters, whose rows trained networks compute at a time
 
-TRUNCATION = 35  # words through which the gradient goes back if the state is carried over, as in Zaremba et al. 2014
-WIDTHS = range(1, 7)  # characters that a filter of the CNN reads
 DIRECTIONS = ("forward", "backward")  # in which C2W reads characters
 UNKNOWN, BOUNDARY = range(2)  # rows of the tables of marks: of unknown words and of the border of a sentence
 
@@ -54,43 +52,6 @@ def linear(tables: Mapping[str, np.ndarray], name: str, rows: np.ndarray) -> np.
     """The outputs of the linear layer of this name, (..., outputs)."""
     outputs: np.ndarray = rows @ tables[f"{name}_weights"].T + tables[f"{name}_bias"][0]
     return outputs
-
-
-def marked_spellings(characters: Ids, lengths: Ids, size: int) -> tuple[Ids, Ids]:
-    """Padded spellings between the marks size - 2 and size - 1, (n, longest), and their lengths.
-
-    They end with `size` as often as a filter of the CNN that starts at the last mark reads beyond it.
-    """
-    marked = np.full((len(lengths), characters.shape[1] + 2 + len(WIDTHS) - 1), size)
-    marked[:, 0] = size - 2
-    marked[:, 1 : characters.shape[1] + 1] = characters
-    places = np.arange(marked.shape[1])
-    marked[places > lengths[:, None]] = size
-    marked[np.arange(len(lengths)), lengths + 1] = size - 1
-    return marked, lengths + 2
-
-
-def convolve(tables: Mapping[str, np.ndarray], characters: Ids, lengths: Ids) -> np.ndarray:
-    """The features (n, filters) of padded spellings by a CNN with a highway layer (Kim et al. 2016, section 2).
-
-    A filter reads the characters at some places, and its feature is y = tanh(max over places). With the gate t and the
-    linear layers H and T, the highway layer returns t relu(H y) + (1 - t) y, where t = sigmoid(T y).
-    """
-    expit = import_library("scipy.special").expit
-    marked, sizes = marked_spellings(characters, lengths, len(tables["character_inputs"]))
-    inputs = np.pad(tables["character_inputs"], [(0, 1), (0, 0)])[marked]
-    n, longest = len(sizes), int(sizes.max())
-    is_outside = np.arange(longest) >= sizes[:, None]
-    features = []
-    for width in WIDTHS:
-        windows = np.lib.stride_tricks.sliding_window_view(inputs, width, axis=1)[:, :longest]
-        scores = linear(tables, f"filters{width}", windows.reshape(n, longest, -1))
-        scores[is_outside] = -np.inf
-        features.append(np.tanh(scores.max(axis=1)))
-    y = np.concatenate(features, axis=1)
-    gate = expit(linear(tables, "gate", y))
-    highway: np.ndarray = gate * np.maximum(linear(tables, "highway", y), 0) + (1 - gate) * y
-    return highway
 
 
 @dataclass(frozen=True)
@@ -152,20 +113,6 @@ def batches(block: SentenceBlock, batch_words: int) -> Iterator[tuple[Ids, Ids]]
     for number in np.random.default_rng(int(block.cursor[POSITION])).permutation(len(groups)):
         rows = groups[number][::-1]
         yield padded_places(lengths[rows]) + starts[rows][:, None], lengths[rows]
-
-
-def stream_batches(words: int, batch_words: int) -> Iterator[tuple[Ids, Ids]]:
-    """A block of text as parallel streams, a few words at a time, for a state that is carried over from batch to batch.
-
-    Yields what `batches` does, for parts of streams in place of sentences. All streams but the last are equally long.
-    """
-    streams = max(min(batch_words, words) // TRUNCATION, 1)
-    starts = np.arange(streams) * -(-words // streams)
-    lengths = np.clip(words - starts, 0, -(-words // streams))
-    for offset in range(0, int(lengths[0]), TRUNCATION):
-        sizes = np.minimum(lengths - offset, TRUNCATION)
-        sizes = sizes[sizes > 0]
-        yield padded_places(sizes) + (starts[: len(sizes)] + offset)[:, None], sizes
 
 
 def groups_of_similar_length(lengths: Ids, max_words: int) -> Iterator[Ids]:

@@ -7,12 +7,13 @@ import sys
 import numpy as np
 import pytest
 from commands import expect
-from neural_models import naive_context, naive_convolution, naive_lstm, naive_spelling
+from neural_models import naive_context, naive_lstm, naive_spelling
 
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import LAST
 from embeddings.plugins.neural.context2vec import new_context_encoder
+from embeddings.plugins.neural.trained_networks import batches
 from embeddings.training.training_data import prepare
 
 torch = pytest.importorskip("torch", reason="requires PyTorch: pip install 'embeddings-toolkit[neural]'")
@@ -48,7 +49,7 @@ def copied(arrays):
 
 def hidden_rows(network, block):
     """For each batch: the places of the words in the block, and what the network computes for them."""
-    for batch, lengths in network.batches(block):
+    for batch, lengths in batches(block, network.settings.batch_words):
         rows = np.flatnonzero(np.arange(batch.shape[1]) < lengths[:, None])
         with torch.no_grad():
             yield batch.ravel()[rows], network.hidden(block, batch, lengths, rows).numpy()
@@ -71,51 +72,16 @@ def test_the_context_network_is_that_of_trained_models():
             np.testing.assert_allclose(row, encoder([np.array(ids)])[0][position], rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("word_network", ["bilstm", "cnn"])
-def test_the_language_model_reads_all_words_by_their_characters(word_network):
-    own = {"filters": 2, "character_hidden_size": 150} if word_network == "cnn" else {}
-    network, tables, block, data = new_network("c2w", word_network=word_network, **own)
+def test_the_language_model_reads_all_words_by_their_characters():
+    network, tables, block, data = new_network("c2w")
     words, marks = data.encoded.vocabulary.words, tables["marks"]
-    naive = naive_convolution if word_network == "cnn" else naive_spelling
     spelt = {"code_points": np.array(sorted({ord(c) for word in data.vocabulary.words for c in word})), **tables}
     for places, hidden in hidden_rows(network, block):
         for place, row in list(zip(places, hidden, strict=True))[::7]:
             ids, position = sentence_of(block, place)
-            inputs = [marks[1], *(naive(spelt, words[one]) for one in ids[:position])]
+            inputs = [marks[1], *(naive_spelling(spelt, words[one]) for one in ids[:position])]
             expected = naive_lstm(inputs, tables["sentence_weights"], tables["sentence_bias"])
             np.testing.assert_allclose(row, expected, rtol=1e-3, atol=1e-5)
-
-
-def test_a_lookup_network_reads_rows_of_a_table():
-    network, tables, block, data = new_network(
-        "c2w", word_network="lookup", character_dim=50, character_hidden_size=150
-    )
-    marks, size = tables["marks"], len(data.vocabulary)
-    for places, hidden in hidden_rows(network, block):
-        for place, row in list(zip(places, hidden, strict=True))[::7]:
-            ids, position = sentence_of(block, place)
-            inputs = [marks[1], *(tables["vectors"][one] if one < size else marks[0] for one in ids[:position])]
-            expected = naive_lstm(inputs, tables["sentence_weights"], tables["sentence_bias"])
-            np.testing.assert_allclose(row, expected, rtol=1e-3, atol=1e-5)
-
-
-def test_a_carried_state_continues_that_of_the_words_before(monkeypatch):
-    monkeypatch.setattr("embeddings.plugins.neural.trained_networks.TRUNCATION", 4)
-    own = {"word_network": "lookup", "character_dim": 50, "character_hidden_size": 150}
-    network, tables, block, data = new_network("c2w", carry_state=True, shuffle=False, **own)
-    marks, size, starts = tables["marks"], len(data.vocabulary), block.starts[: block.cursor[LAST]].tolist()
-    stream, batches = [], list(hidden_rows(network, block))
-    assert sorted(np.concatenate([places for places, _ in batches]).tolist()) == list(range(int(block.cursor[4])))
-    for places, hidden in batches:
-        place, row = int(places[3]), hidden[3]  # the last word of the first stream in this batch
-        stream += list(range(place - 3, place + 1))
-        words = [None if one in starts else block.words[one - 1] for one in stream]
-        inputs = [marks[1] if one is None else tables["vectors"][one] if one < size else marks[0] for one in words]
-        expected = naive_lstm(inputs, tables["sentence_weights"], tables["sentence_bias"])
-        np.testing.assert_allclose(row, expected, rtol=1e-3, atol=1e-5)
-        if len(stream) == 12:
-            break
-    assert stream == list(range(12))
 
 
 def test_dropout_keeps_the_mean_and_follows_seed_and_step():
@@ -129,17 +95,6 @@ def test_dropout_keeps_the_mean_and_follows_seed_and_step():
     ]
     assert not np.array_equal(runs[0].vectors.matrix, runs[1].vectors.matrix)
     np.testing.assert_array_equal(runs[1].vectors.matrix, runs[2].vectors.matrix)
-
-
-def test_adaptive_softmax_is_that_of_models_of_windows(monkeypatch):
-    monkeypatch.setattr("embeddings.objectives.two_level_softmax.best_cutoffs", lambda counts, dim: (2, 4))
-    network, tables, _, data = new_network("c2w", objective="adaptive-softmax")
-    rng = np.random.default_rng(6)
-    hidden, words = rng.normal(size=(30, 5)), rng.integers(0, len(data.vocabulary), 30)
-    total = network.loss(torch.from_numpy(hidden).float(), words, np.zeros((30, 0), np.int64)).item()
-    saved = {name: table.astype(np.float64) for name, table in tables.items()}
-    expected = network.objective.losses(hidden, saved, np.arange(30), words).sum()
-    assert total == pytest.approx(expected, rel=1e-4)
 
 
 def naive_loss(objective, hidden, output, bias, weights, word, noise):

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from commands import expect, process, refused, table
-from neural_models import character_model, context_model, language_model, naive_context, naive_lstm
+from neural_models import character_model, context_model, naive_context, naive_lstm
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError, FormatError, SettingError
@@ -50,28 +50,8 @@ def naive_losses(model, lines, max_length):
                 yield np.log(np.exp(scores).sum()) - scores[word]
 
 
-def tied_model(objective):
-    """A language model with one table of input and output vectors."""
-    return language_model(objective, word_network="lookup", tie=True)
-
-
-def test_the_loss_with_a_state_carried_over_is_that_of_one_long_text():
-    model, lines = language_model(word_network="lookup", carry_state=True, shuffle=False), [[0, 1, 2], [3], [5, 4, 3]]
-    words, mark = model.vectors.matrix, model.tables["marks"][1]
-    inputs, expected = [], 0.0
-    for line in lines:
-        for place, word in enumerate(line):
-            inputs.append(words[line[place - 1]] if place else mark)
-            state = naive_lstm(inputs, model.tables["sentence_weights"], model.tables["sentence_bias"])
-            scores = model.tables["next_words"] @ state + model.tables["bias"][:, 0]
-            expected += np.log(np.exp(scores).sum()) - scores[word]
-    loss, count = word_predictor(model).total_loss(np.concatenate(lines), np.array([0, 3, 4, 7]))
-    assert count == 7
-    np.testing.assert_allclose(loss, expected, rtol=1e-5)
-
-
 @pytest.mark.parametrize("objective", ["nce", "sampled-softmax", "full-softmax"])
-@pytest.mark.parametrize("new_model", [context_model, character_model, tied_model])
+@pytest.mark.parametrize("new_model", [context_model, character_model])
 def test_the_loss_of_a_text_equals_that_of_a_naive_network(new_model, objective, monkeypatch):
     monkeypatch.setattr("embeddings.plugins.neural.trained_networks.MAX_WORDS", 5)
     model, lines = new_model(objective), [[0, 1, 2], [], [3], [5, 4, 3, 2, 1, 0, 8, 8]]
