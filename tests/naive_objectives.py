@@ -67,16 +67,6 @@ def huffman(counts):
     return loss
 
 
-def clusters(starts):
-    def loss(tables, word, hidden, noise, q):
-        cluster = int(np.searchsorted(starts, word, side="right")) - 1
-        words = tables["output"][starts[cluster] : starts[cluster + 1]]
-        of_cluster = cross_entropy(tables["clusters"] @ hidden, cluster)
-        return of_cluster + cross_entropy(words @ hidden, word - starts[cluster])
-
-    return loss
-
-
 def adaptive(cutoffs):
     def loss(tables, word, hidden, noise, q):
         tail = int(np.searchsorted(cutoffs, word, side="right"))

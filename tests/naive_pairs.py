@@ -55,10 +55,6 @@ def cosines(units, size, first):
     return np.array([units[i] @ units[first + i] for i in range(size)])
 
 
-def regression_loss(units, ratings, weights):
-    return (weights * (cosines(units, len(ratings), len(ratings)) - ratings) ** 2).sum()
-
-
 def cosent_loss(units, ratings, temperature, weights):
     size = len(ratings)
     c = cosines(units, size, size)
@@ -85,11 +81,6 @@ def divergence_loss(units, ratings, hidden, output, weights):
             p[int(rating) + 1] += rating % 1
         total += weight * sum(x * np.log(x / y) for x, y in zip(p, q, strict=True) if x)
     return total
-
-
-def contrastive_loss(units, labels, margin, weights):
-    distances = 1 - cosines(units, len(labels), len(labels))
-    return 0.5 * (weights * np.where(labels == 1, distances**2, np.maximum(0, margin - distances) ** 2)).sum()
 
 
 def numerical_gradient(function, array, step=1e-6):

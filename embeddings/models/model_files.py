@@ -47,10 +47,18 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     return check_own_folder(path, MODEL_JSON, FILES, "model", force=force)
 
 
+WINDOW_MODELS = (  # with the objectives of words
+    "skipgram", "cbow", "structured-skipgram", "directional-skipgram", "continuous-window", "fasttext",
+    "paragraph-dbow", "paragraph-dm", "given-contexts",
+)  # fmt: skip
 REMOVED_SETTINGS: Mapping[str, Mapping[str, Any]] = {  # of earlier versions, with the value that is what remains
     "c2w": {"word_network": "bilstm", "filters": 25, "carry_state": False, "tie": False},
+    **{name: {"tree": "huffman"} for name in WINDOW_MODELS},
 }
-REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {"c2w": {"objective": ("adaptive-softmax",)}}
+REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
+    "c2w": {"objective": ("adaptive-softmax",)},
+    "text-pairs": {"objective": ("contrastive", "cosine-regression")},
+}
 
 
 def remaining_settings(path: Path, trainer: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -153,16 +153,15 @@ WORD_OBJECTIVES = Objectives(
     ),
     ObjectiveDeclaration(
         "hierarchical-softmax",
-        "a path in a tree",
+        "the branches of a Huffman tree, short for frequent words",
         "embeddings.objectives.huffman:HuffmanObjective",
-        settings=("tree",),
         has_word_rows=False,
         depends_on_counts=True,
     ),
     ObjectiveDeclaration(
         "adaptive-softmax",
         "softmax with fewer dimensions for rare words",
-        "embeddings.objectives.two_level_softmax:AdaptiveSoftmaxObjective",
+        "embeddings.objectives.adaptive_softmax:AdaptiveSoftmaxObjective",
         settings=("cutoffs",),
         has_word_rows=False,
         depends_on_counts=True,
@@ -172,9 +171,6 @@ WORD_OBJECTIVES = Objectives(
         "over all words, which is slow",
         "embeddings.objectives.softmax_objectives:FullSoftmaxObjective",
     ),
-)
-CLUSTERS = ObjectiveDeclaration(  # hierarchical-softmax with tree=clusters
-    "clusters", "", "embeddings.objectives.two_level_softmax:FrequencyClustersObjective", depends_on_counts=True
 )
 if TYPE_CHECKING:
     WordObjective = str
@@ -208,11 +204,6 @@ class ObjectiveChoice(NegativeSampling):
         "bound, and training may diverge.",
         flags="--target-in-sample/--target-outside-sample",
     )
-    tree: Literal["huffman", "clusters"] = option(
-        "huffman",
-        "Tree of --objective hierarchical-softmax. huffman: binary, with short paths for frequent words; clusters: two "
-        "levels, with words of similar frequency in a cluster, which is slower.",
-    )
     cutoffs: str | None = option(
         None,
         "Ranks at which the tails of --objective adaptive-softmax start, such as 2000,10000.  [default: after "
@@ -238,7 +229,7 @@ class ObjectiveChoice(NegativeSampling):
     @property
     def word_objective(self) -> ObjectiveDeclaration:
         """The declaration of the objective."""
-        return CLUSTERS if self.tree == "clusters" else WORD_OBJECTIVES[self.objective]
+        return WORD_OBJECTIVES[self.objective]
 
     def check_output_rows(self, reason: str) -> None:
         """Refuse objectives without an output row of full length for each word."""

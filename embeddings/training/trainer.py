@@ -241,7 +241,7 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
     """
 
     examples: ClassVar[Any] = None
-    fixed_settings: ClassVar[tuple[str, ...]] = ("dim", "objective", "nce_normalizer", "tree", "cutoffs", "tie")
+    fixed_settings: ClassVar[tuple[str, ...]] = ("dim", "objective", "nce_normalizer", "cutoffs", "tie")
 
     @property
     def predicts_words(self) -> bool:

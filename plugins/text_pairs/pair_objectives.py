@@ -50,7 +50,7 @@ class PairObjective:
     """How a model learns from pairs of texts; base of NamedTuples, whose type selects the implementation of learning.
 
     needs: what a pair must have besides two texts: "ratings", "classes" (ratings, of which the integers are classes),
-        "labels" (ratings 0 or 1), "negatives" or nothing.
+        "negatives" or nothing.
     allows_negatives: whether it uses negative texts, if pairs have any.
     """
 
@@ -138,53 +138,6 @@ def backprop_cosines(batch: TextBatch, slopes: np.ndarray, size: int, first: int
             left_gradient[d] += slope * right[d]
         for d in range(left.shape[0]):
             right_gradient[d] += slope * left[d]
-
-
-class CosineRegression(CosineObjective):
-    """Cosines are ratings."""
-
-    needs = "ratings"
-
-
-@implements(CosineRegression)
-@inline
-def learn_cosine_regression(
-    operand: CosineRegression, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
-) -> float:
-    """Loss (c - r)^2."""
-    cosines, slopes, loss = operand.cosines[0], operand.slopes[0], 0.0
-    compute_cosines(batch, cosines, size, size)
-    factor = slopes.dtype.type(2 / size)
-    for k in range(size):
-        error = cosines[k] - operand.ratings[block.pairs[k]]
-        loss += batch.weights[k] * np.float64(error * error)
-        slopes[k] = batch.weights[k] * factor * error
-    backprop_cosines(batch, slopes, size, size)
-    return loss
-
-
-class Contrastive(CosineObjective):
-    """Pairs with label 1 are near, others are not."""
-
-    needs = "labels"
-
-
-@implements(Contrastive)
-@inline
-def learn_contrastive(
-    operand: Contrastive, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
-) -> float:
-    """Loss d^2 / 2 of pairs with label 1, max(0, margin - d)^2 / 2 of others."""
-    cosines, slopes, loss = operand.cosines[0], operand.slopes[0], 0.0
-    compute_cosines(batch, cosines, size, size)
-    for k in range(size):
-        distance = 1 - np.float64(cosines[k])
-        is_near = operand.ratings[block.pairs[k]] == 1
-        error = distance if is_near else min(distance - operand.margin, 0.0)
-        loss += batch.weights[k] * 0.5 * error * error
-        slopes[k] = -batch.weights[k] * error / size
-    backprop_cosines(batch, slopes, size, size)
-    return loss
 
 
 class TripletMargin(CosineObjective):

@@ -64,12 +64,6 @@ PAIR_OBJECTIVES = Objectives(
         defaults={"batch_size": 256, "margin": 0.3},
     ),
     ObjectiveDeclaration(
-        "cosine-regression",
-        "that cosines are ratings",
-        "embeddings.plugins.text_pairs.pair_objectives:CosineRegression",
-        defaults={"batch_size": 32},
-    ),
-    ObjectiveDeclaration(
         "cosent",
         "that cosines have the order of ratings",
         "embeddings.plugins.text_pairs.pair_objectives:CoSENT",
@@ -82,13 +76,6 @@ PAIR_OBJECTIVES = Objectives(
         "embeddings.plugins.text_pairs.pair_objectives:RatingDistribution",
         settings=("hidden_size",),
         defaults={"batch_size": 32},
-    ),
-    ObjectiveDeclaration(
-        "contrastive",
-        "that pairs with label 1 are near, and pairs with label 0 are not",
-        "embeddings.plugins.text_pairs.pair_objectives:Contrastive",
-        settings=("margin",),
-        defaults={"batch_size": 64, "margin": 0.5},
     ),
 )
 if TYPE_CHECKING:
@@ -479,15 +466,13 @@ class DualEncoder(Trainer, PairSettings):
             raise CorpusError(f"{S.objective(name)} requires pairs with a negative text; select its column")
         if sides == 3 and not self.pair_objective.allows_negatives:
             raise CorpusError(f"{S.objective(name)} does not use negative texts; leave out their column")
-        if needs not in ("ratings", "classes", "labels"):
+        if needs not in ("ratings", "classes"):
             return np.empty(0, np.float32)
         if not len(ratings):
             raise CorpusError(f"{S.objective(name)} requires a rating of each pair; select its column")
         low, high = float(ratings[order].min()), float(ratings[order].max())
         if low == high:
             raise CorpusError(f"all ratings are {low:g}, so there is nothing to learn from them")
-        if needs == "labels" and not np.isin(ratings, (0, 1)).all():
-            raise CorpusError(f"{S.objective(name)} requires labels 0 or 1, got ratings from {low:g} to {high:g}")
         if needs == "classes":
             if np.ceil(high) - np.floor(low) >= MAX_CLASSES:
                 raise CorpusError(f"ratings from {low:g} to {high:g} have more than {MAX_CLASSES} classes: scale them")

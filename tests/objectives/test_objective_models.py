@@ -14,7 +14,6 @@ OBJECTIVES = {
     "sampled": {"objective": "sampled-softmax"},
     "log-uniform": {"objective": "sampled-softmax", "proposals": "log-uniform"},
     "huffman": {"objective": "hierarchical-softmax"},
-    "clusters": {"objective": "hierarchical-softmax", "tree": "clusters"},
     "adaptive": {"objective": "adaptive-softmax", "cutoffs": "24,30"},
     "full": {"objective": "full-softmax"},
 }

@@ -5,7 +5,7 @@ import pytest
 from kernel_helpers import SMALL_DIM
 from test_objective_steps import COUNTS, OBJECTIVES, WIDTH, Trial
 
-EXACT = ["huffman", "clusters", "adaptive", "full softmax"]
+EXACT = ["huffman", "adaptive", "full softmax"]
 SHAPES = [{}, {"slots": 2}, {"slots": 3, "is_concatenated": True}]
 
 

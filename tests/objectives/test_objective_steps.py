@@ -16,7 +16,6 @@ from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.window import new_slot_buffers
 from embeddings.objectives.objective import predict
-from embeddings.objectives.two_level_softmax import cluster_starts
 from embeddings.plugins import continuous_window, skipgram, structured_skipgram
 from embeddings.plugins.paragraph_dm import ConcatenatedWindows
 from embeddings.settings import ObjectiveChoice
@@ -34,10 +33,6 @@ OBJECTIVES = {
         twins.sampled_softmax_without_target,
     ),
     "huffman": ({"objective": "hierarchical-softmax"}, twins.huffman(COUNTS)),
-    "clusters": (
-        {"objective": "hierarchical-softmax", "tree": "clusters"},
-        twins.clusters(cluster_starts(np.array(COUNTS))),
-    ),
     "adaptive": ({"objective": "adaptive-softmax", "cutoffs": "2,5"}, twins.adaptive([2, 5])),
     "full softmax": ({"objective": "full-softmax"}, twins.full_softmax),
 }

@@ -15,9 +15,7 @@ from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import (
     BatchShape,
-    Contrastive,
     CoSENT,
-    CosineRegression,
     InBatchNegatives,
     TripletMargin,
     learn_units,
@@ -227,20 +225,12 @@ def test_gradients_of_words_composed_of_ngrams():
 
 def cosine_losses():
     rng = np.random.default_rng(3)
-    ratings, labels = rng.integers(0, 4, PAIRS) / 3, rng.integers(0, 2, PAIRS).astype(float)
+    ratings = rng.integers(0, 4, PAIRS) / 3
     shapes = [BatchShape(PAIRS, sides, WIDTH) for sides in (2, 3)]
     return {
-        "cosine-regression": (
-            CosineRegression.operand(SETTINGS, shapes[0], ratings),
-            lambda units, numbers, weights: naive_pairs.regression_loss(units, ratings[numbers], weights),
-        ),
         "cosent": (
             CoSENT.operand(SETTINGS, shapes[0], ratings),
             lambda units, numbers, weights: naive_pairs.cosent_loss(units, ratings[numbers], 0.3, weights),
-        ),
-        "contrastive": (
-            Contrastive.operand(SETTINGS, shapes[0], labels),
-            lambda units, numbers, weights: naive_pairs.contrastive_loss(units, labels[numbers], 0.6, weights),
         ),
         "triplet-margin": (
             TripletMargin.operand(SETTINGS, shapes[1], UNRATED),
@@ -249,7 +239,7 @@ def cosine_losses():
     }
 
 
-@pytest.mark.parametrize("name", ["cosine-regression", "cosent", "contrastive", "triplet-margin"])
+@pytest.mark.parametrize("name", ["cosent", "triplet-margin"])
 @pytest.mark.parametrize("has_weights", [False, True])
 def test_gradients_of_objectives_on_cosines(name, has_weights):
     operand, naive_loss = cosine_losses()[name]

@@ -1,9 +1,11 @@
 """Settings of objectives: those that an objective does not use are refused, as are models that it does not fit."""
 
+import json
+
 import pytest
 
 import embeddings as em
-from embeddings.errors import SettingError
+from embeddings.errors import FormatError, SettingError
 
 TEXT = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 20
 
@@ -14,7 +16,6 @@ TEXT = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] *
         ({"objective": "hierarchical-softmax", "negatives": 6}, "negatives=6 has no effect.*hierarchical-softmax"),
         ({"objective": "full-softmax", "negative_sharing": "none"}, "negative_sharing=none has no effect"),
         ({"objective": "adaptive-softmax", "noise_exponent": 1.0}, "noise_exponent"),
-        ({"objective": "nce", "tree": "clusters"}, "tree=clusters.*requires hierarchical-softmax"),
         ({"nce_normalizer": "trained"}, "nce_normalizer=trained.*negative-sampling: it requires nce"),
         ({"objective": "nce", "target_in_sample": False}, "target_in_sample=False"),
         ({"proposals": "log-uniform"}, "proposals"),
@@ -34,7 +35,7 @@ def test_settings_that_are_refused(settings, message):
 
 
 def test_defaults_of_a_trainer_are_no_settings():
-    assert em.ParagraphDBOW(objective="hierarchical-softmax", tree="clusters").negative_sharing == "window"
+    assert em.ParagraphDBOW(objective="full-softmax").negative_sharing == "window"
     assert em.FastText(objective="full-softmax").negatives == 5
 
 
@@ -52,9 +53,8 @@ def test_tied_tables_require_output_rows(trainer):
     for settings in ({"objective": "hierarchical-softmax"}, {"objective": "adaptive-softmax"}):
         with pytest.raises(SettingError, match="no output vector for each word, but tie=True"):
             trainer(tie=True, **settings)
-    for settings in ({"objective": "hierarchical-softmax", "tree": "clusters"}, {"objective": "nce"}):
-        model = trainer(tie=True, min_count=1, dim=4, epochs=1, **settings).train(TEXT, threads=1)
-        assert "output" not in model.tables
+    model = trainer(tie=True, min_count=1, dim=4, epochs=1, objective="nce").train(TEXT, threads=1)
+    assert "output" not in model.tables
 
 
 def test_cutoffs_must_be_in_the_vocabulary():
@@ -92,3 +92,16 @@ def test_the_objective_of_a_model_does_not_change():
     model = em.train("skipgram", TEXT, min_count=1, dim=4, epochs=1, threads=1)
     with pytest.raises(SettingError, match="objective must be negative-sampling, as in the model, got nce"):
         em.continue_training(model, TEXT, objective="nce")
+
+
+@pytest.mark.parametrize(("tree", "is_refused"), [("huffman", False), ("clusters", True)])
+def test_models_of_frequency_clusters_are_refused(tree, is_refused, tmp_path):
+    em.train("cbow", TEXT, min_count=1, dim=4, epochs=1, objective="hierarchical-softmax").save(tmp_path / "m")
+    content = json.loads((tmp_path / "m" / "model.json").read_text())
+    content["settings"]["tree"] = tree
+    (tmp_path / "m" / "model.json").write_text(json.dumps(content))
+    if is_refused:
+        with pytest.raises(FormatError, match="tree=clusters"):
+            em.load_model(tmp_path / "m")
+    else:
+        assert em.load_model(tmp_path / "m").predict_output_word(["cat"])

@@ -21,7 +21,6 @@ def text(tmp_path):
         {"objective": "nce"},
         {"objective": "sampled-softmax"},
         {"objective": "hierarchical-softmax"},
-        {"objective": "hierarchical-softmax", "tree": "clusters"},
         {"objective": "adaptive-softmax", "cutoffs": "3,6"},
     ],
     ids=str,

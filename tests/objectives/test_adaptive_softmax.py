@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.objectives.two_level_softmax import best_cutoffs, expected_cost, tail_dim
+from embeddings.objectives.adaptive_softmax import best_cutoffs, expected_cost, tail_dim
 
 
 def test_default_cutoffs():
