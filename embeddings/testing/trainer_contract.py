@@ -2,6 +2,7 @@
 
 import dataclasses
 import tempfile
+import typing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from embeddings.corpora.reading.text_vectors import text_vectors
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS
+from embeddings.settings import NegativeSampling, field_types
 from embeddings.testing.settings_contract import check_bounds, check_options, refusal
 from embeddings.training.callbacks import Callback, EpochEnd
 from embeddings.training.checkpoints import Checkpoints
@@ -115,6 +117,7 @@ def is_named_tuple(value: Any) -> bool:
 SYNONYMS = ("cat", "kitty")
 LINES = 600
 VECTOR_DIM = 32
+OBJECTIVE_NUMBERS = ("negatives", "noise_exponent")
 LINE_END = "</s>"  # a word that classifiers add
 # for trainers with such settings, so that they learn from a corpus this small
 SMALL_CORPUS_SETTINGS = {"dim": 16, "min_count": 1, "subsample": 0.0, "window": 2, "epochs": 40}
@@ -136,7 +139,8 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     * be bit-reproducible with one thread,
     * report progress, and let exceptions of `report` reach the caller,
     * record the seed, the threads, the words read and the seconds taken,
-    * give a model that is equal after saving and loading, also in what it composes, and
+    * give a model that is equal after saving and loading, also in what it composes,
+    * learn something else with another objective or other random words, if it has such settings, and
     * if it declares that it supports run options, resume an interrupted run to the same bytes, learn the same in
       replicas with any number of threads, keep frozen vectors unchanged unless `unsupported` has "freeze", and continue
       a model unless `unsupported` has "continued".
@@ -178,6 +182,7 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     check_saved(model)
     check_composing(kind, model)
     check_stopped(configured_trainer)
+    check_objective_settings(configured_trainer)
     if kind.accepts_run_options:
         check_resumed(configured_trainer, model)
         check_replicas(configured_trainer)
@@ -319,6 +324,30 @@ def check_stopped(trainer: Any) -> None:
     except StopTraining:
         return
     raise AssertionError("an exception of report must stop the training and reach the caller")
+
+
+def check_objective_settings(trainer: Any) -> None:
+    """Assert that each setting of objectives and random words that the trainer accepts changes what is learned."""
+    if not isinstance(trainer, NegativeSampling):
+        return
+    trainer = one_epoch(trainer)
+    types, before = field_types(type(trainer)), learned(trainer)
+    for name in ("objective", *OBJECTIVE_NUMBERS, "negative_sharing"):
+        value = getattr(trainer, name, None)
+        others = [value + 1] if name in OBJECTIVE_NUMBERS else typing.get_args(types.get(name))
+        accepted = [one for one in others if one != value and refusal(replace, trainer, **{name: one}) is None]
+        if name in types and accepted:
+            after = learned(replace(trainer, **{name: accepted[0]}))
+            assert after != before, (
+                f"{name}={accepted[0]!r} learns the same as {name}={value!r}: use the setting, or drop it by a class "
+                f"variable in its place: {name}: ClassVar[Any] = {value!r}"
+            )
+
+
+def learned(trainer: Any) -> dict[str, bytes]:
+    """The bytes of the vectors and tables of a model."""
+    model = trainer.train(synonym_corpus(trainer), threads=1, seed=7)
+    return {name: table.tobytes() for name, table in {"vectors": model.vectors.matrix, **model.tables}.items()}
 
 
 class InterruptSecondEpoch(Callback):

@@ -2,6 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from optional_libraries import all_trainers
 
 import embeddings as em
 from embeddings import registry
-from embeddings.errors import CorpusError, DeclarationError, RegistryError
+from embeddings.errors import CorpusError, DeclarationError, RegistryError, SettingError
 from embeddings.models.model import Model
 from embeddings.models.table import word_vectors
+from embeddings.objectives.negative_sampling import NegativeSamplingObjective
 from embeddings.settings import option
 from embeddings.testing import check_trainer, trainer_contract
 from embeddings.training.trainer import Trainer
@@ -126,6 +128,37 @@ def test_models_that_violate_the_contract(message):
 
 def test_the_wrapped_trainer_fulfils_the_contract():
     check_trainer(Wrapped)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnObjective(em.SkipGram):
+    """A trainer that uses only one objective and inherits the setting."""
+
+    trainer_name: ClassVar[str] = "own-objective"
+
+    def new_objective(self, vocabulary):
+        """Negative sampling, whatever the setting is."""
+        return NegativeSamplingObjective(self, vocabulary, self.dim)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithoutSetting(OwnObjective):
+    """A trainer that uses only one objective and drops the setting."""
+
+    trainer_name: ClassVar[str] = "without-setting"
+    objective: ClassVar[str] = "negative-sampling"
+
+
+def test_an_inherited_objective_that_is_ignored_violates_the_contract():
+    with pytest.raises(AssertionError, match=r"objective='nce' learns the same as objective='negative-sampling'"):
+        check_trainer(OwnObjective)
+
+
+def test_a_class_variable_drops_an_inherited_setting():
+    check_trainer(WithoutSetting)
+    assert "objective" not in {field.name for field in dataclasses.fields(WithoutSetting)}
+    with pytest.raises(SettingError, match="objective"):
+        WithoutSetting(objective="nce")
 
 
 def test_a_trainer_can_be_given_by_name_or_with_settings():
