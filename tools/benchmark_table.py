@@ -193,7 +193,7 @@ def markdown(rows: Sequence[Row], machine: Mapping[str, Any], tools: Sequence[Pr
     for name in lines[0].settings:
         users = WORD_OBJECTIVES.users(name)
         used = [one.settings for one in lines if not users or one.settings.get("objective") in (None, *users)]
-        if name != "trainer":
+        if name not in ("trainer", "tree"):  # the tree of hierarchical softmax, which earlier versions recorded
             values[name] = list(dict.fromkeys(one[name] for one in used if one[name] is not None))
     varying = [name for name, distinct in values.items() if len(distinct) > 1]
     common = ", ".join(f"{name} {distinct[0]}" for name, distinct in values.items() if len(distinct) == 1)

@@ -74,6 +74,8 @@ def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     elif trainer.reads_pairs:
         omit, own = PLAIN_TEXT_ONLY, [*from_signature(PairFormat, **KINDS), *from_signature(PairColumns, **COLUMNS)]
         own += from_signature(PairFormat, **TITLES)
+    elif trainer.inferencer is None:  # no tag of a document has a vector
+        omit = ("tag_column",)
     text = options(omit=omit, tokenizer=trainer.tokenizer, case=trainer.case)
     words = [] if trainer.reads_labels else [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
     return [*text, *grouped("text", own, COMMON), *grouped("text", words, COMMON)]

@@ -1,6 +1,5 @@
 """`embeddings stability`: train a model again to measure how it varies."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -11,23 +10,15 @@ import numpy as np
 from embeddings.analysis import stability_runs
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, exclude, from_signature, option, seed
+from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, from_signature, seed
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
-from embeddings.cli.saving import check_outside_corpus, is_vector_file, save
+from embeddings.cli.saving import check_outside_corpus, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
 from embeddings.models.loading import load_model
 from embeddings.models.text_settings import corpus_settings
 from embeddings.training.run import NOTES
-
-AFTER_TRAINING = option(
-    "--resamples",
-    "Afterwards train the model again on N resamples of the text and with 5 other seeds, as `embeddings stability` "
-    "does, and save these to OUT.stability, for `embeddings neighbours --confidence`.",
-    stability_runs.MIN_REPLICATES,
-    metavar="N",
-)
 
 
 @command_by_example(
@@ -84,29 +75,3 @@ def command(
         print_json({"out": str(Path(out)), **numbers, "seconds": seconds, "interrupted": result.is_interrupted})
     if result.is_interrupted:
         raise click.exceptions.Exit(EXIT_INTERRUPT)
-
-
-def check_train_options(out: str, corpus: Sequence[str], *, force: bool) -> None:
-    """Refuse `train --resamples` where this command could not follow, before training."""
-    if is_vector_file(out):
-        raise click.UsageError(f"--resamples requires a model folder, and {out} is a vector file")
-    if "-" in corpus:
-        raise click.UsageError("--resamples reads the text again and cannot be combined with standard input")
-    exclude("resamples", "init", "continued", why=": the trainings start from random values")
-    stability_runs.REPLICATES_FOLDER.check_target(replicates_folder(out), force=force)
-
-
-def replicates_folder(out: str) -> str:
-    """The folder of the replicates of a model that `train --resamples` saves at `out`."""
-    return f"{out.rstrip('/')}.stability"
-
-
-def run_after_training(out: str, resamples: int) -> None:
-    """Run `embeddings stability` with the text and the options of the current command, `embeddings train`."""
-    context = click.get_current_context()
-    names = ("corpus", "seed", "threads", "force", "quiet", *corpus_options.INPUT)
-    values = {name: context.params.get(name) for name in names}
-    context.invoke(
-        command, model=out, out=replicates_folder(out), resamples=resamples, seeds=stability_runs.DEFAULT_SEEDS,
-        resample_by="documents", as_json=False, **values,
-    )  # fmt: skip

@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from embeddings.analysis.stability_runs import is_word_trainer
-from embeddings.cli import corpus_options, run_options, saving, stability
+from embeddings.cli import corpus_options, run_options, saving
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import Command, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
@@ -17,7 +16,6 @@ from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora import Corpus, EncodedCorpus
-from embeddings.corpora.resampling import unit_borders
 from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
@@ -43,7 +41,6 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     text = corpus_options.trainer_text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
     own = [*run_options.options(trainer), *[RUNS] * trainer.accepts_run_options]
-    own += [stability.AFTER_TRAINING] * is_word_trainer(trainer)
     run = grouped("run", own, ("continued", "resume", "runs"))
     corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),
@@ -72,10 +69,9 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
 
 def train(
     trainer: type[Trainer], settings: dict[str, Any], *, corpus: tuple[str, ...], out: str, force: bool, seed: int,
-    quiet: bool, as_json: bool, runs: int | None = None, threads: int | None = None, resamples: int | None = None,
-    **options: Any,
+    quiet: bool, as_json: bool, runs: int | None = None, threads: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
-    """Train and save a model, and models of resamples of the corpus if requested; an interrupted run is saved too."""
+    """Train and save a model; an interrupted run is saved too."""
     report_bus_errors()
     exclude("vocabulary", "continued", why=", which extends the model's vocabulary")
     exclude("vocabulary", "min_count", "max_vocab", "min_documents", why=": all of its words are trained")
@@ -87,21 +83,16 @@ def train(
         dim = settings["dim"]
         settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(run.get("init_mode")), init.dim)
     if runs is not None:
-        exclude("runs", "log", "resamples")
+        exclude("runs", "log")
         if saving.is_vector_file(out):
             raise click.UsageError(f"--runs requires a folder, and {out} is a vector file")
         saving.check_folder_name(out)
-    if resamples is not None:
-        stability.check_train_options(out, corpus, force=force)
     configured = trainer(**settings)
     if options.get("phrases") is None and run.get("continued") is not None:
         options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     if runs is None:
-        bar, is_resampled = TrainingBar(quiet), resamples is not None
-        result = train_run(
-            configured, text, out, bar, run, force=force, threads=threads, seed=seed, is_resampled=is_resampled
-        )
+        result = train_run(configured, text, out, TrainingBar(quiet), run, force=force, threads=threads, seed=seed)
     else:
         seeds = list(range(seed, seed + runs))
         result = train_runs(configured, text, out, seeds, run, force=force, threads=threads, quiet=quiet)
@@ -109,13 +100,11 @@ def train(
         print_json(result)
     if result["interrupted"]:
         raise click.exceptions.Exit(EXIT_INTERRUPT)
-    if resamples is not None:
-        stability.run_after_training(out, resamples)
 
 
 def train_run(
     settings: Trainer, text: Corpus, out: str, bar: TrainingBar, run: dict[str, Any], *, force: bool,
-    threads: int | None, seed: int, is_resampled: bool = False,
+    threads: int | None, seed: int,
 ) -> dict[str, Any]:  # fmt: skip
     """Train a model and save it; returns what --json prints."""
     replace = force or (run.get("resume", False) and run_options.is_saved_by_interrupted_run(out))
@@ -130,7 +119,7 @@ def train_run(
         elif settings.composer is not None and getattr(settings, "max_n", True):
             note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
     how = run_options.run_options_for(out, bar.report, run, force=force, labels=text.labels)
-    model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed, is_resampled=is_resampled)
+    model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
     if interrupted and model.record.get("steps") == 0:  # its vectors are random
         note("interrupted before the first training step; nothing is saved")
         raise click.exceptions.Exit(EXIT_INTERRUPT)
@@ -169,21 +158,15 @@ def train_runs(
 
 
 def train_until_interrupted(
-    settings: Trainer, text: Corpus, how: RunOptions, bar: TrainingBar, threads: int | None, seed: int, *,
-    is_resampled: bool,
-) -> tuple[Model, bool]:  # fmt: skip
-    """Read and train, with progress; returns the model, and whether the user interrupted.
-
-    A corpus that `is_resampled` afterwards must have enough documents.
-    """
+    settings: Trainer, text: Corpus, how: RunOptions, bar: TrainingBar, threads: int | None, seed: int
+) -> tuple[Model, bool]:
+    """Read and train, with progress; returns the model, and whether the user interrupted."""
 
     def read(corpus: Corpus) -> EncodedCorpus:
         with ReadingBar(bar.quiet) as reading:
             compiler.start(training_work(settings))
             encoded = corpus.encode(progress=reading, threads=threads)
         reading.summarize(encoded)
-        if is_resampled:
-            unit_borders(encoded, "documents")
         return encoded
 
     with bar, CompileProcess() as compiler:

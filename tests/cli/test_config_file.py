@@ -12,15 +12,15 @@ from embeddings.cli.config_file import read_config
 from embeddings.cli.train import trainer_command
 
 
-def defaults(text: str, path: Any) -> dict[str, Any]:
-    """The defaults that a file with this text sets for the skip-gram command."""
+def defaults(text: str, path: Any, trainer: Any = em.SkipGram) -> dict[str, Any]:
+    """The defaults that a file with this text sets for the command of a trainer."""
     path.write_text(text)
-    return read_settings(path)
+    return read_settings(path, trainer)
 
 
-def read_settings(path: Any) -> dict[str, Any]:
-    """The defaults that a file sets for the skip-gram command."""
-    ctx = click.Context(trainer_command("skipgram", em.SkipGram))
+def read_settings(path: Any, trainer: Any = em.SkipGram) -> dict[str, Any]:
+    """The defaults that a file sets for the command of a trainer."""
+    ctx = click.Context(trainer_command(trainer.trainer_name, trainer))
     read_config(ctx, ctx.command.params[0], str(path))
     return dict(ctx.default_map or {})
 
@@ -105,9 +105,9 @@ def test_other_names_of_an_option_are_settings_too(tmp_path):
 
 def test_options_that_can_be_repeated_take_one_value_or_a_list(tmp_path):
     for text, columns in ("'id'", ["id"]), ("['id', 'label']", ["id", "label"]):
-        assert defaults(f"tag_column = {text}\n", tmp_path / "run.toml") == {"tag_column": columns}
+        assert defaults(f"tag_column = {text}\n", tmp_path / "run.toml", em.ParagraphDM) == {"tag_column": columns}
     with pytest.raises(click.UsageError, match="tag_column must be a string, got 5"):
-        defaults("tag_column = ['id', 5]\n", tmp_path / "run.toml")
+        defaults("tag_column = ['id', 5]\n", tmp_path / "run.toml", em.ParagraphDM)
 
 
 @pytest.mark.parametrize(

@@ -57,28 +57,3 @@ def test_other_models_are_refused_before_the_text_is_read(tmp_path, monkeypatch)
     result = expect("stability", "model", "labels.txt", "-o", "r", code=2)
     assert "classifier" in result.stderr
     assert len(result.stderr.splitlines()) == 1
-
-
-def test_training_with_resamples(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "corpus.txt").write_text(TEXT.replace("\n", "\n\n"))
-    train = ["train", "skipgram", "corpus.txt", "--subsample", 0, *SMALL, "--resamples", 2]
-    result = expect(*train, "-o", "model")
-    assert "7 trainings" in result.stderr
-    assert "MB" in result.stderr
-    assert table(expect("neighbours", "model", "king", "--top", 1, "--confidence", "model.stability").stdout)
-    assert "model.stability" in refused(*train, "-o", "model", code=1)
-    assert "folder" in refused(*train, "-o", "vectors.txt", code=2)
-    assert "standard input" in refused("train", "skipgram", "-", "-o", "other", "--resamples", 2, code=2)
-    for flag in ("--init", "--continue"):
-        assert flag in refused(*train, "-o", "other", flag, "model", code=2)
-    assert not (tmp_path / "other").exists()
-
-
-def test_too_few_documents_to_resample_are_refused_before_training(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "corpus.txt").write_text(TEXT)
-    assert "1, at least 20" in refused(
-        "train", "skipgram", "corpus.txt", "-o", "model", *SMALL, "--resamples", 2, code=1
-    )
-    assert not (tmp_path / "model").exists()

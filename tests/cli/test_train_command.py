@@ -153,7 +153,7 @@ def test_columns_rows_and_tokenizers(table):
     assert "text column of more.csv: body" in result.stderr
     assert sorted(em.load("w").words) == sorted("thedog")
     assert em.Model.load("w").settings["shuffle"] is True
-    message = refused("train", "cbow", "rows.jsonl", "-o", "x", "--text-column", "txt", "--tag-column", "lang", code=1)
+    message = refused("train", "cbow", "rows.jsonl", "-o", "x", "--text-column", "txt", code=1)
     assert all(fact in message for fact in ("rows.jsonl", "line 1", "'txt'", "id, text, lang"))
 
 

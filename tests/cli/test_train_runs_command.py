@@ -87,7 +87,6 @@ def test_other_commands_say_which_model_to_name(group):
 def test_what_runs_cannot_honour_is_refused():
     for options, message in (
         (["--log", "log.jsonl"], "--runs cannot be combined with --log"),
-        (["--resamples", 3], "--runs cannot be combined with --resamples"),
         (["-o", "v.bin"], "--runs requires a folder"),
     ):
         assert refused(*RUN, *options, "--runs", 2, code=2).startswith(message)
