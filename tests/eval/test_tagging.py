@@ -70,9 +70,18 @@ def test_equals_scikit_learn_on_explicit_windows(files, vectors):
     three = np.where(classes, 2, np.arange(len(classes)) % 2)
     theirs = LogisticRegression(C=1, tol=1e-9, max_iter=5000).fit(np.float64(dense[0]), three)
     ours = train_classifier(train, three, 3)
-    weights = ours.weights.reshape(-1, 3).T
-    assert weights == pytest.approx(theirs.coef_, abs=0.02)
-    assert ours.bias - ours.bias.mean() == pytest.approx(theirs.intercept_ - theirs.intercept_.mean(), abs=0.02)
+    weights = ours.weights.reshape(-1, 3)
+    assert weights.T == pytest.approx(theirs.coef_, abs=0.1)  # the loss is flat: processors differ by .02
+    assert ours.bias - ours.bias.mean() == pytest.approx(theirs.intercept_ - theirs.intercept_.mean(), abs=0.1)
+    best = penalised_loss(theirs.coef_.T, theirs.intercept_, dense[0], three)
+    assert penalised_loss(weights, ours.bias, dense[0], three) == pytest.approx(best, rel=1e-4)
+
+
+def penalised_loss(weights, bias, inputs, classes):
+    """The loss of multinomial logistic regression, in float64."""
+    scores = np.float64(inputs) @ weights + bias
+    losses = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(len(classes)), classes]
+    return losses.sum() + (weights**2).sum() / 2
 
 
 def test_gradient_equals_central_differences():
