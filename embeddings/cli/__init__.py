@@ -11,7 +11,7 @@ import click
 
 from embeddings.cli.error_messages import error_line
 from embeddings.cli.output import print_lines
-from embeddings.cli.progress_bar import Bar
+from embeddings.cli.progress_bar import printed_warnings
 from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
 from embeddings.cli.standard_streams import ReaderGoneError, finish_output, replace_streams
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
@@ -131,4 +131,4 @@ def exit_code(error: BaseException) -> int:
 @click.option("--debug", is_flag=True, help="Print the traceback of an error.")
 def main(debug: bool) -> None:
     """Train, search, evaluate and convert word embeddings."""
-    click.get_current_context().with_resource(Bar(quiet=True))  # prints warnings
+    click.get_current_context().with_resource(printed_warnings())

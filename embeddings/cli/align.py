@@ -8,6 +8,7 @@ import click
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORCE, FORMAT, JSON, QUIET, VECTOR_INPUT, from_signature, option, seed
 from embeddings.cli.output import note, print_json, quantity
+from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
 from embeddings.models.loading import load
 from embeddings.vectors import file_format
@@ -58,7 +59,7 @@ def command(
         )
         file_format.check_export(path, format=format, force=force)
     first, second = (load(path, allow_pickle=allow_pickle, errors=errors) for path in (vectors, onto))
-    result = align(first, second, method=method, **settings, progress=False if quiet or as_json else None)
+    result = align(first, second, method=method, **settings, progress=Bar(quiet or as_json))
     for path, aligned in zip(outputs, (result.vectors, result.onto), strict=False):
         aligned.save(path, format, force=force)
     if as_json:

@@ -10,7 +10,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, from_signature, is_given, take_arguments
 from embeddings.cli.output import note, print_json, print_rows
-from embeddings.cli.progress_bar import ReadingBar
+from embeddings.cli.progress_bar import Bar
 from embeddings.corpora import Corpus
 
 CONCORDANCE = {"window": "N", "lines": "N", "width": None, "context": None, "sort": None, "original": None}
@@ -39,7 +39,7 @@ def command(*, corpus: str, word: str, other: str | None, as_json: bool, quiet: 
         raise click.UsageError("--window requires OTHER, a word that is to be near WORD")
     arguments = take_arguments(settings, CONCORDANCE)
     text = Corpus(corpus, **corpus_options.corpus_arguments(settings))
-    with ReadingBar(quiet) as bar:
+    with Bar(quiet) as bar:
         text.encode(progress=bar)
     result = concordance(text, word, other, **arguments)
     if as_json:

@@ -16,7 +16,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import OUTPUT, POOLING_OPTIONS, THREADS, from_signature, option
 from embeddings.cli.output import print_json, quantity
-from embeddings.cli.progress_bar import ByteBar
+from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_extension, check_not_input
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import read_texts
@@ -26,6 +26,7 @@ from embeddings.models.embed import embed, text_embedder
 from embeddings.printable import format_names
 from embeddings.support.arrow import pa, pc
 from embeddings.support.files import atomic_write
+from embeddings.support.progress_display import MEGABYTES
 
 if TYPE_CHECKING:
     import pyarrow
@@ -256,7 +257,7 @@ def command(
     start = perf_counter()
     if fit_on is not None:
         embedder.fit_first(read_texts(resolve_source(fit_on), **reading))
-    with ByteBar(quiet, "embedding") as bar:
+    with Bar(quiet, "embedding", MEGABYTES) as bar:
         batches = read_texts(sources, kept=kept, rows=rows, report=bar, **reading)
         dim, dtype = embedder.output_dim, embedder.dtype
         with writing_table(out, vector_column, dim, dtype, force=force) as write:
@@ -265,10 +266,10 @@ def command(
                 lines = pa.table({"text": pa.array(batch.texts(), pa.string())}) if is_plain and kept is None else None
                 write(batch.columns if lines is None else lines, part)
         counts = embedder.counts
-        bar.report(f"saved {quantity(counts.texts, 'vector')} of dimension {dim}, pooled by {embedder.pool}, to {out}")
+        bar.notice(f"saved {quantity(counts.texts, 'vector')} of dimension {dim}, pooled by {embedder.pool}, to {out}")
         share = 100 * counts.unknown_words / max(counts.words, 1)
         unknown = f"{counts.unknown_words:,} of {quantity(counts.words, 'word')} ({share:.1f} %) have no vector"
-        bar.report(f"{unknown}; {quantity(counts.texts_without_words, 'text')} without known words: zeros")
+        bar.notice(f"{unknown}; {quantity(counts.texts_without_words, 'text')} without known words: zeros")
     if as_json:
         seconds = round(perf_counter() - start, 3)
         print_json({"file": out, **vars(counts), "dim": dim, "pool": embedder.pool, "dtype": dtype, "seconds": seconds})

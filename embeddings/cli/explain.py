@@ -10,7 +10,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, from_signature, is_given
 from embeddings.cli.output import note, print_json, print_pairs, print_rows
-from embeddings.cli.progress_bar import ReadingBar
+from embeddings.cli.progress_bar import Bar
 from embeddings.corpora import Corpus, EncodedCorpus
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
@@ -70,5 +70,5 @@ def read_as_in_training(
                 raise click.UsageError(f"{flag(name)} cannot be set: the text is read as in the training of the model")
         settings = settings | recorded
     text = Corpus(corpus, **settings)
-    with ReadingBar(quiet) as bar:
+    with Bar(quiet) as bar:
         return text, text.encode(progress=bar)

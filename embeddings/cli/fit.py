@@ -20,28 +20,17 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing.fitting import Epoch
 
 
-class FittingBar(Bar):
-    """Progress of fitting, in passes over the phrases."""
-
-    action = "fitting"
-
-    def __call__(self, type: str, number: int, epoch: "Epoch") -> None:
-        """Show the errors of an epoch, and its number, in fitting the phrases of a type."""
-        self.update(number, None, f"{type}  dev error {epoch.dev:.4f}  learning rate {epoch.learning_rate:.2g}")
-
-    def summarize(self, model: "Model", out: str) -> None:
-        """Report the fitted functions."""
-        record = model.record
-        for note in record["notes"]:
-            self.report(note)
-        for type, number in record["phrases"].items():
-            curve = record["curve"][type]["tensor-additive"]
-            errors = [dev for _, dev, _ in curve if dev is not None]
-            error = f", dev error {min(errors):.4f} after {len(curve) - 1} epochs" if errors else ""
-            self.report(
-                f"{type}: {quantity(number, 'phrase')}{error}, additive share {record['additive_share'][type]:.0%}"
-            )
-        self.report(f"fitted in {record['fit_seconds']:.1f} s; saved to {out}")
+def report_functions(model: "Model", out: str, bar: Bar) -> None:
+    """Print the fitted functions."""
+    record = model.record
+    for note in record["notes"]:
+        bar.notice(note)
+    for type, number in record["phrases"].items():
+        curve = record["curve"][type]["tensor-additive"]
+        errors = [dev for _, dev, _ in curve if dev is not None]
+        error = f", dev error {min(errors):.4f} after {len(curve) - 1} epochs" if errors else ""
+        bar.notice(f"{type}: {quantity(number, 'phrase')}{error}, additive share {record['additive_share'][type]:.0%}")
+    bar.notice(f"fitted in {record['fit_seconds']:.1f} s; saved to {out}")
 
 
 @command_by_example(
@@ -74,10 +63,14 @@ def command(
         raise SettingError(f"--out {out} must be a folder: a file of vectors cannot hold composition functions")
     write = model_writer(out, force)
     source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
-    with FittingBar(quiet) as bar:
-        model = trainer.fit(source, joiner=joiner, threads=threads, seed=seed, report=bar)
+
+    def report(type: str, number: int, epoch: "Epoch") -> None:
+        bar.update(number, None, f"{type}  dev error {epoch.dev:.4f}  learning rate {epoch.learning_rate:.2g}")
+
+    with Bar(quiet, "fitting") as bar:
+        model = trainer.fit(source, joiner=joiner, threads=threads, seed=seed, report=report)
     save(write, model, out, force)
-    bar.summarize(model, out)
+    report_functions(model, out, bar)
     if as_json:
         numbers = {name: model.record[name] for name in ("phrases", "additive_share")}
         seconds = round(model.record["fit_seconds"], 3)

@@ -21,6 +21,7 @@ from embeddings.cli.options import (
     from_signature,
 )
 from embeddings.cli.output import note, print_json, quantity
+from embeddings.cli.progress_bar import Bar
 from embeddings.indexes.index import INDEX_FOLDER, build_index
 from embeddings.models.embed import embed
 from embeddings.models.loading import load
@@ -109,9 +110,7 @@ def build_texts(
     """
     source, paths = None if model == "-" else model, list(map(Path, texts))
     learned_from = None if fit_on is None else Path(fit_on)
-    index = TextIndex.build(
-        source, paths, out, fit_on=learned_from, force=force, progress=False if quiet else None, **options
-    )
+    index = TextIndex.build(source, paths, out, fit_on=learned_from, force=force, progress=Bar(quiet), **options)
     pool = index.describe()["pool"]
     pooled = "" if source is None else f", with vectors of texts pooled by {pool}"
     report(index, f"indexed {quantity(len(index), 'text')} in {out}{pooled}", as_json, quiet, out=out)
@@ -137,7 +136,7 @@ def add_texts(
 ) -> None:  # fmt: skip
     """Add the texts of TEXTS to INDEX: all of them, or none if one cannot be added."""
     opened = TextIndex(index, model=model, allow_faiss=allow_faiss)
-    number = opened.add(list(map(Path, texts)), progress=False if quiet else None, **options)
+    number = opened.add(list(map(Path, texts)), progress=Bar(quiet), **options)
     message = f"added {quantity(number, 'text')} to {index}, which has {len(opened):,}"
     report(opened, message, as_json, quiet, added=number)
 

@@ -116,8 +116,8 @@ def new_inducer(
     if fitted is None:
         fitted = fit_context_map(
             source, encoded, threads=threads, **settings,
-            progress=lambda done, total: bar.update(done, total, f"{done / 1e6:,.0f} M words"),
+            progress=bar,
         )  # fmt: skip
         cosine = f"the mean cosine of their vectors and the mapped contexts is {fitted.mean_cosine:.3f}"
-        bar.report(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")
+        bar.notice(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")
     return ContextInducer(source, encoded, fitted, threads=threads)

@@ -10,7 +10,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json
-from embeddings.cli.progress_bar import Bar, ReadingBar
+from embeddings.cli.progress_bar import Bar, report_corpus
 from embeddings.cli.saving import check_not_input, check_outside_corpus, save_vectors
 from embeddings.compilation.compile_process import CompileProcess
 from embeddings.compilation.compile_time import compile_time
@@ -56,17 +56,16 @@ def command(
     text = models.corpus(*corpus, **columns)
     check_outside_corpus(out, text)
     with CompileProcess() as compiler:
-        with ReadingBar(quiet) as reading:
+        with Bar(quiet) as reading:
             compiler.start(inference_work(models))
             encoded = text.encode(progress=reading, threads=threads)
-        reading.summarize(encoded)
+        report_corpus(encoded, reading)
         names = document_names(models, text)
         check_words(names, out, format=format)
         start = perf_counter() - compile_time.seconds
         with Bar(quiet, "inferring") as bar:
             compiler.wait()
-            report = bar.counter("document")
-            vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, progress=report))
+            vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, progress=bar))
     seconds = perf_counter() - compile_time.seconds - start  # without compilation
     paths = save_vectors(vectors, out, format, force, bar)
     if as_json:

@@ -17,7 +17,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, require
 from embeddings.cli.output import note, print_json, quantity
-from embeddings.cli.progress_bar import ByteBar
+from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_extension, check_not_input
 from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.encodings import check_encoding
@@ -29,6 +29,7 @@ from embeddings.models.loading import load_classifier
 from embeddings.printable import printable
 from embeddings.support.arrow import pa
 from embeddings.support.files import atomic_write
+from embeddings.support.progress_display import MEGABYTES
 from embeddings.support.remote.address import is_remote
 from embeddings.support.threads import map_in_order
 
@@ -122,7 +123,7 @@ def command(
         check_extension(out, EXTENSIONS, force=force)
     classifier = load_classifier(model, errors=encoding_errors)
     start = perf_counter()
-    with ByteBar(quiet, "predicting") as bar:
+    with Bar(quiet, "predicting", MEGABYTES) as bar:
         batches = read_batches(text, encoding, encoding_errors, text_column, bar)
         if out is None:
             names = classifier.labels if as_json else list(map(printable, classifier.labels))
@@ -134,7 +135,7 @@ def command(
             return
         with writing_predictions(out, classifier.labels, force=force) as write:
             texts = predict(classifier, batches, k, threshold, threads, write)
-        bar.report(f"saved the labels of {quantity(texts, 'text')} to {out}")
+        bar.notice(f"saved the labels of {quantity(texts, 'text')} to {out}")
     if as_json:
         print_json({"file": out, "texts": texts, "seconds": round(perf_counter() - start, 3)})
 
@@ -167,7 +168,7 @@ def predict(
 
 
 def read_batches(
-    text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: ByteBar
+    text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar
 ) -> Iterator[TextBlock]:
     """The texts of a file or of standard input, or the argument itself."""
     path = None if text == STANDARD_INPUT else Path(text)

@@ -10,7 +10,7 @@ from embeddings.classifier.classifier import LabelPredictor
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, THREADS, from_signature, is_given, option, require, seed
 from embeddings.cli.output import print_json
-from embeddings.cli.progress_bar import ByteBar, TrainingBar
+from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.vocabulary import Vocabulary
@@ -73,7 +73,7 @@ def command(
     require("retrain", "cutoff")
     result: dict[str, Any] = {"file": out}
     scores: list[float | None] = []
-    with ByteBar(quiet, "predicting") as bar:
+    with Bar(quiet) as bar:
         if is_classifier:
             classifier = load_classifier(model, errors=encoding_errors)
             scores.append(precision(classifier, test, encoding_errors, threads, bar))
@@ -83,7 +83,7 @@ def command(
                 from embeddings.plugins.classifier.text_classification import labelled_corpus, quantize
 
                 texts = labelled_corpus(classifier, retrain, encoding_errors)
-                with TrainingBar(quiet) as training:
+                with Bar(quiet) as training:
                     small = quantize(classifier, retrain=texts, threads=threads, progress=training, **changes)
             small.export(out, force=force)
             scores.append(precision(small, test, encoding_errors, threads, bar))
@@ -94,9 +94,9 @@ def command(
         for names, values in ((("bytes_before", "bytes"), sizes), (("precision_before", "precision"), scores)):
             result |= {name: value for name, value in zip(names, values, strict=False) if value is not None}
         before, after = (f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB" for size in sizes)
-        bar.report(f"saved {out}: {after} instead of {before}")
+        bar.notice(f"saved {out}: {after} instead of {before}")
         if test is not None:
-            bar.report(f"precision of the most probable label on {test}: {scores[1]:.4f} instead of {scores[0]:.4f}")
+            bar.notice(f"precision of the most probable label on {test}: {scores[1]:.4f} instead of {scores[0]:.4f}")
     if as_json:
         print_json(result)
 
@@ -113,7 +113,7 @@ def whole_model(path: str, errors: str) -> Model:
 
 
 def precision(
-    classifier: LabelPredictor, test: str | None, encoding_errors: Any, threads: int | None, bar: ByteBar
+    classifier: LabelPredictor, test: str | None, encoding_errors: Any, threads: int | None, bar: Bar
 ) -> float | None:
     """The share of labelled texts whose most probable label is right; None without texts."""
     if test is None:

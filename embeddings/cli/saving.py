@@ -167,7 +167,7 @@ def save_vectors(vectors: "Vectors", out: str, format: str | None, force: bool, 
         return file_format.write(result, path, format=format, force=force)
 
     paths = list(map(display_name, save(write, vectors, out, force)))
-    bar.report(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(paths)}")
+    bar.notice(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(paths)}")
     return paths
 
 

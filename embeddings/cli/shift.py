@@ -13,7 +13,7 @@ from embeddings.cli import corpus_options, options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed, take_arguments
 from embeddings.cli.output import print_json, print_rows, quantity
-from embeddings.cli.progress_bar import Bar, ReadingBar
+from embeddings.cli.progress_bar import Bar, report_corpus
 from embeddings.corpora import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
@@ -71,9 +71,9 @@ def command(
     usage, trainer = take_arguments(settings, USAGE), SkipGram(**{name: settings.pop(name) for name in SETTINGS})
     settings = corpus_options.corpus_arguments(settings)
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
-    with ReadingBar(quiet) as reading:
+    with Bar(quiet) as reading:
         encoded = text.encode(progress=reading, threads=threads)
-        reading.summarize(encoded)
+        report_corpus(encoded, reading)
         if second is not None:
             n_first = len(Corpus(first, **settings).encode().documents) - 1
             members = (np.arange(len(encoded.documents) - 1) >= n_first).astype(np.int64)
@@ -82,14 +82,12 @@ def command(
         if usage["documents"] == "lines":
             members = np.repeat(members, np.diff(encoded.documents))
     with Bar(quiet, "training") as bar:
-        result = compare_usage(
-            text, members, trainer, **usage, seed=seed, threads=threads, progress=bar.counter("division")
-        )
+        result = compare_usage(text, members, trainer, **usage, seed=seed, threads=threads, progress=bar)
     if as_json:
         print_json(dataclasses.asdict(result))
         return
     sizes = " and ".join(f"{count:,}" for count in result.documents)
-    bar.report(
+    bar.notice(
         f"{quantity(result.n_words, 'word')} compared in {sizes} documents; {result.n_changed:,} changed "
         f"(q <= {usage['fdr']})"
     )

@@ -12,7 +12,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, from_signature, seed
 from embeddings.cli.output import note, print_json, quantity
-from embeddings.cli.progress_bar import Bar, ReadingBar
+from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_outside_corpus, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
@@ -51,7 +51,7 @@ def command(
         note(f"unlike the model, the trainings start from random values: {what}")
     text = Corpus(*corpus, **corpus_settings(source), **columns)
     check_outside_corpus(out, text)
-    with ReadingBar(quiet) as reading:
+    with Bar(quiet) as reading:
         encoded = text.encode(progress=reading, threads=threads)
     if encoded.fingerprint != source.record.get("corpus", encoded.fingerprint):
         note("the model was trained on another text or with other settings; the results are those of this text")
@@ -61,15 +61,15 @@ def command(
         costs = quantity(trainings, "training")
         if isinstance(seconds, int | float):
             costs += f" of about {seconds:.1f} s as recorded in the model, {trainings * seconds:.0f} s in all"
-        bar.report(f"{costs}; {size / 1e6:,.1f} MB of memory and of disk")
+        bar.notice(f"{costs}; {size / 1e6:,.1f} MB of memory and of disk")
         start = perf_counter()
         result = stability_runs.stability(
             source, text, resamples=resamples, seeds=seeds, resample_by=resample_by, seed=seed, threads=threads,
-            progress=bar.counter("training"),
+            progress=bar,
         )  # fmt: skip
     save(lambda path, replicates, force: replicates.save(path, force=force), result, out, force)
     numbers = {"resamples": len(result.resamples), "seeds": len(result.seeds)}
-    bar.report(f"saved {numbers['resamples']} resamples and {numbers['seeds']} seeds to {out}")
+    bar.notice(f"saved {numbers['resamples']} resamples and {numbers['seeds']} seeds to {out}")
     if as_json:
         seconds = round(perf_counter() - start, 3)
         print_json({"out": str(Path(out)), **numbers, "seconds": seconds, "interrupted": result.is_interrupted})

@@ -41,8 +41,8 @@ def command(
     with Bar(quiet, "encoding") as bar:
         count = teach(
             texts, load_teacher(model, threads), out, text_column=text_column, exclude=exclude, name=model, force=force,
-            progress=lambda done, total: bar.update(done, total, f"{quantity(done, 'text')} done"),
+            progress=bar,
         )  # fmt: skip
-    bar.report(f"wrote the vectors of {quantity(count, 'text')} to {out}")
+    bar.notice(f"wrote the vectors of {quantity(count, 'text')} to {out}")
     if as_json:
         print_json({"out": out, "texts": count})

@@ -11,7 +11,7 @@ from embeddings.cli.command_help import Command, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, exclude, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
-from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
+from embeddings.cli.progress_bar import Bar, last_loss, report_corpus, report_training
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.compilation.compile_process import CompileProcess
@@ -92,7 +92,7 @@ def train(
         options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     if runs is None:
-        result = train_run(configured, text, out, TrainingBar(quiet), run, force=force, threads=threads, seed=seed)
+        result = train_run(configured, text, out, Bar(quiet), run, force=force, threads=threads, seed=seed)
     else:
         seeds = list(range(seed, seed + runs))
         result = train_runs(configured, text, out, seeds, run, force=force, threads=threads, quiet=quiet)
@@ -103,7 +103,7 @@ def train(
 
 
 def train_run(
-    settings: Trainer, text: Corpus, out: str, bar: TrainingBar, run: dict[str, Any], *, force: bool,
+    settings: Trainer, text: Corpus, out: str, bar: Bar, run: dict[str, Any], *, force: bool,
     threads: int | None, seed: int,
 ) -> dict[str, Any]:  # fmt: skip
     """Train a model and save it; returns what --json prints."""
@@ -118,7 +118,7 @@ def train_run(
             note(f"{only} folder to keep document vectors and infer new ones")
         elif settings.composer is not None and getattr(settings, "max_n", True):
             note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
-    how = run_options.run_options_for(out, bar.report, run, force=force, labels=text.labels)
+    how = run_options.run_options_for(out, bar.notice, run, force=force, labels=text.labels)
     model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
     if interrupted and model.record.get("steps") == 0:  # its vectors are random
         note("interrupted before the first training step; nothing is saved")
@@ -131,8 +131,8 @@ def train_run(
             (how.checkpoints.folder / run_options.OUTPUT_RECORD).unlink(missing_ok=True)
             how.checkpoints.remove_all()
         for message in model.record.get("notes", []):
-            bar.report(str(message))
-        bar.summarize(model, out)
+            bar.notice(str(message))
+        report_training(model, out, bar)
     return summary(model, out, interrupted)
 
 
@@ -143,14 +143,14 @@ def train_runs(
     """Train a model for each seed, and save them as a group; returns what --json prints."""
     saving.check_training_outputs(out, None, text)
     how = run_options.run_options_for(out, note, dict(run), force=True, labels=text.labels)
-    with ReadingBar(quiet) as reading:
+    with Bar(quiet) as reading:
         how = dataclasses.replace(how, read=lambda corpus: corpus.encode(progress=reading, threads=threads))
         resume = run.get("resume", False)
         group = open_group(out, settings, text, seeds, threads, how, resume=resume, force=force)
     summaries = [summary(Model.load(path), str(path), False) for path in map(group.path, group.finished)]
     for one, path in group.train_missing():
-        bar = TrainingBar(quiet)
-        bar.report(f"run {group.seeds.index(one) + 1} of {len(group.seeds)}, seed {one}")
+        bar = Bar(quiet)
+        bar.notice(f"run {group.seeds.index(one) + 1} of {len(group.seeds)}, seed {one}")
         summaries.append(train_run(settings, text, str(path), bar, dict(run), force=True, threads=threads, seed=one))
         if summaries[-1]["interrupted"]:
             break
@@ -158,15 +158,15 @@ def train_runs(
 
 
 def train_until_interrupted(
-    settings: Trainer, text: Corpus, how: RunOptions, bar: TrainingBar, threads: int | None, seed: int
+    settings: Trainer, text: Corpus, how: RunOptions, bar: Bar, threads: int | None, seed: int
 ) -> tuple[Model, bool]:
     """Read and train, with progress; returns the model, and whether the user interrupted."""
 
     def read(corpus: Corpus) -> EncodedCorpus:
-        with ReadingBar(bar.quiet) as reading:
+        with Bar(bar.quiet) as reading:
             compiler.start(training_work(settings))
             encoded = corpus.encode(progress=reading, threads=threads)
-        reading.summarize(encoded)
+        report_corpus(encoded, reading)
         return encoded
 
     with bar, CompileProcess() as compiler:

@@ -155,6 +155,9 @@ class NoDisplay:
     def notice(self, message: str) -> None:
         """Ignore a message, which is logged too."""
 
+    def clear(self) -> None:
+        """Do nothing: there is no line."""
+
 
 @contextmanager
 def showing(progress: ProgressOption, action: str, unit: str = "") -> Iterator[Callable[..., Any] | None]:

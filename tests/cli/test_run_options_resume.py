@@ -22,10 +22,10 @@ import os, signal
 from embeddings.cli import main, progress_bar
 from embeddings.training import worker
 worker.REPORT_INTERVAL = 0.001
-def end(self, progress):
-    if progress.words:
+def end(self, progress, total=None):
+    if getattr(progress, "words", 0):
         os.kill(os.getpid(), signal.{name})
-progress_bar.TrainingBar.__call__ = end
+progress_bar.Bar.__call__ = end
 main()
 """
 

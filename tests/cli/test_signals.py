@@ -41,9 +41,10 @@ def test_signals_that_end_a_run_save_the_result(tmp_path, name, code):
     script = f"""
 import os, signal
 from embeddings.cli import main, progress_bar
-def end(self, progress):
-    os.kill(os.getpid(), signal.{name})
-progress_bar.TrainingBar.__call__ = end
+def end(self, progress, total=None):
+    if not isinstance(progress, int):
+        os.kill(os.getpid(), signal.{name})
+progress_bar.Bar.__call__ = end
 main()
 """
     command = ["train", "skipgram", tmp_path / "text.txt", "-o", tmp_path / "v", *SMALL, "--epochs", "1000000"]

@@ -13,12 +13,12 @@ INTERRUPTED = """
 import os, signal
 from embeddings.cli import main, progress_bar
 runs = []
-def end(self, progress):
-    if progress.words and self not in runs:
+def end(self, progress, total=None):
+    if getattr(progress, "words", 0) and self not in runs:
         runs.append(self)
         if len(runs) == 2:
             os.kill(os.getpid(), signal.SIGINT)
-progress_bar.TrainingBar.__call__ = end
+progress_bar.Bar.__call__ = end
 main()
 """
 

@@ -49,10 +49,10 @@ def test_training_on_a_truncated_corpus_ends_in_one_line(tmp_path):
 import os, sys
 from pathlib import Path
 from embeddings.cli import main, progress_bar
-def truncate(self, progress):
+def truncate(self, progress, total=None):
     for path in Path(os.environ["TMPDIR"]).rglob("ids.npy"):
         os.truncate(path, 200)
-progress_bar.TrainingBar.__call__ = truncate
+progress_bar.Bar.__call__ = truncate
 main()
 """
     command = ["train", "skipgram", "-", "-o", tmp_path / "v", *SMALL, "--epochs", "1000000"]
