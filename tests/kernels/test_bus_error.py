@@ -50,7 +50,7 @@ import os, sys
 from pathlib import Path
 from embeddings.cli import main, progress_bar
 def truncate(self, progress, total=None):
-    for path in Path(os.environ["TMPDIR"]).rglob("ids.npy"):
+    for path in Path(os.environ["TMPDIR"]).rglob("ids.npy") if not isinstance(progress, int) else ():
         os.truncate(path, 200)
 progress_bar.Bar.__call__ = truncate
 main()
