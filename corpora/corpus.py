@@ -4,12 +4,16 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder, warn_once
 from embeddings.corpora.documents import PREFIXED
-from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.encoded_corpus import PROPORTIONS, EncodedCorpus
 from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
 from embeddings.corpora.reading.columns import ColumnSelection, check_column, check_tag_columns, column_names
 from embeddings.corpora.reading.compression import FileOpener
@@ -18,11 +22,13 @@ from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
+from embeddings.corpora.reading.rows import RowReader
 from embeddings.corpora.reading.sources import Source, resolve_source, total_size
+from embeddings.corpora.reading.tag_arrays import tags_of_lists
 from embeddings.corpora.reading.text_block import TextBlock
-from embeddings.corpora.reading.text_pairs import PairFormat, write_pairs
-from embeddings.corpora.reading.text_vectors import VectorFormat, split_weights, write_text_vectors
-from embeddings.corpora.reading.word_contexts import ContextFormat, write_contexts
+from embeddings.corpora.reading.text_pairs import PAIR_SIDES, PairFormat, PairReader
+from embeddings.corpora.reading.text_vectors import VECTOR_DIM, VectorFormat, split_weights
+from embeddings.corpora.reading.word_contexts import ContextFormat
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter, script_advice
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer
@@ -168,7 +174,7 @@ class Corpus:
         if self.labels is not None and self.text_column is not None:
             self.labels = replace(self.labels, text_column=self.text_column)
         pair_format: type[PairFormat | ContextFormat] = PairFormat
-        others = ["labels", "tag_column", "rows", "deduplicate"]
+        others = ["labels", "tag_column"]
         if isinstance(pairs, ContextFormat):
             pair_format, others = ContextFormat, [*others, "text_column"]
         self.pairs = check_format("pairs", pairs, pair_format, self, others)
@@ -294,31 +300,40 @@ class Corpus:
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
         """Encode all sources; returns the fields of the description that reading determines."""
-        if isinstance(self.pairs, ContextFormat):
-            return write_contexts(encoder, self.pairs, self)
-        if self.pairs is not None:
-            return write_pairs(encoder, self.pairs, self)
-        if self.vectors is not None:
-            return write_text_vectors(encoder, self.vectors, self)
-        reader, has_prefix = self.new_reader(report, block_size, encoder.threads), False
+        reader, has_prefix, sizes = self.new_reader(report, block_size, encoder.threads), False, list[int]()
 
-        def labelled_blocks(labels: LabelFormat, source: Source) -> Iterator[TextBlock]:
+        def blocks(source: Source, weight: float) -> Iterator[TextBlock]:
             nonlocal has_prefix
-            for batch in labels.batches(reader.read(source), source.name):
+            for batch in self.labels.batches(reader.read(source), source.name) if self.labels else ():
                 has_prefix |= batch.unit != "row"
-                yield TextBlock(batch.data, batch.starts[1:], tags=batch.labels)
+                yield TextBlock(batch.data, batch.starts[1:], tags=tags_of_lists(batch.labels))
+            for block in () if self.labels else reader.read(source):
+                sizes[-1] += len(block)
+                yield block if block.vectors is None else replace(block, vectors=weighted(block.vectors, weight))
 
         with reader.opener:
-            for source in self.sources:
-                blocks = reader.read(source) if self.labels is None else labelled_blocks(self.labels, source)
-                encoder.add(blocks, source.name)
-        return reader.description if self.labels is None else {**reader.description, PREFIXED: has_prefix}
+            for source, weight in zip(self.sources, self.weights, strict=True):
+                sizes.append(0)
+                encoder.add(blocks(source, weight), source.name)
+        if not isinstance(reader.columns, RowReader):
+            return reader.description if self.labels is None else {**reader.description, PREFIXED: has_prefix}
+        reader.columns.finish(", ".join(source.name for source in self.sources))
+        counts, found = iter(sizes), reader.description
+        if isinstance(reader.columns, PairReader):
+            found[PAIR_SIDES] = reader.columns.n_texts
+        if self.vectors is not None:
+            found[VECTOR_DIM] = reader.columns.dim
+        if self.proportions:
+            found[PROPORTIONS] = [[sum(islice(counts, n_sources)), part] for n_sources, part in self.proportions]
+        return found
 
     def new_reader(self, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int = 1) -> SourceReader:
-        """Return the reader of the sources; a corpus of pairs has none."""
-        columns = (
-            self.labels.columns() if self.labels else ColumnSelection(self.text_column, column_names(self.tag_column))
-        )
+        """Return the reader of the sources."""
+        columns: ColumnSelection | RowReader = ColumnSelection(self.text_column, column_names(self.tag_column))
+        if self.labels is not None:
+            columns = self.labels.columns()
+        elif (rows := self.pairs or self.vectors) is not None:
+            columns = rows.row_reader(self.text_column)
         return SourceReader(
             self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
             encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None,
@@ -327,12 +342,17 @@ class Corpus:
         )  # fmt: skip
 
 
+def weighted(vectors: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
+    """Return vectors with a norm that is the weight of their source, (texts, dim)."""
+    return vectors * (np.float32(weight) / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
 T = TypeVar("T")
 
 
 def check_format(
     name: str, value: T | None, kind: type[T], corpus: Corpus,
-    others: Sequence[str] = ("labels", "pairs", "tag_column", "rows", "deduplicate"),
+    others: Sequence[str] = ("labels", "pairs", "tag_column"),
 ) -> T | None:  # fmt: skip
     """Return a format of a corpus; raises SettingError if one of `others` of the corpus is set, too."""
     if not isinstance(value, kind | None):

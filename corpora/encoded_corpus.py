@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.array_file import BLOCK, load_array, output_errors
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import CorpusError, FormatError, S, SettingError
-from embeddings.support.arrow import combine_chunks, pa, pc, read_table, to_arrow, to_nullable_array, to_numpy
+from embeddings.support.arrow import combine_chunks, pa, pc, read_table, to_arrow, to_numpy
 from embeddings.support.files import acquire_shared
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ class TagFile:
             self.file = path.open("wb")
             self.writer: Any = pa.ipc.new_file(self.file, self.schema)
 
-    def append(self, tags: Sequence[str | None]) -> None:
-        """Append tags."""
-        batch = pa.record_batch([to_nullable_array(tags)], self.schema)
-        contents = [b"\0" if tag is None else b"\1" + tag.encode() for tag in tags]
+    def append(self, tags: Any) -> None:
+        """Append tags, a pyarrow array of large strings."""
+        batch = pa.record_batch([tags], self.schema)
+        contents = [b"\0" if tag is None else b"\1" + tag for tag in tags.cast(pa.large_binary()).to_pylist()]
         self.digest.update(b"".join([len(content).to_bytes(8, "little") + content for content in contents]))
         self.count += len(tags)
         with output_errors(self.path):

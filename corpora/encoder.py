@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import encoded_corpus, scanner
 from embeddings.corpora.array_file import ArrayFile, MapBlock, output_errors
-from embeddings.corpora.reading.columns import Tag, tag_list
+from embeddings.corpora.reading.tag_arrays import distinct_tags
 from embeddings.corpora.reading.text_block import TextBlock, split_text
 from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.segmenter_pool import SegmenterPool
@@ -121,6 +121,8 @@ class Encoder:
         for block in blocks if self.pool is None else self.pool.blocks(blocks, name):
             if block.tags is not None:
                 self.add_tags(block.tags)
+            if block.vectors is not None:
+                self.add_vectors(block.vectors)
             self.has_items |= block.parts_are_documents
             if block.token_lists is not None:
                 self.add_lists(block.token_lists)
@@ -141,16 +143,16 @@ class Encoder:
         self.words.state[scanner.LINE_IS_BLANK] = 1  # all lines have ended
         self.words.state[scanner.N_LINES] = self.sentences.count - 1
 
-    def add_tags(self, tags: Sequence[Tag]) -> None:
-        """Write the tags of the next documents: the distinct nonempty tags, or a null tag."""
-        distinct: list[list[str | None]] = [[*dict.fromkeys(filter(None, tag_list(tag)))] or [None] for tag in tags]
+    def add_tags(self, tags: Any) -> None:
+        """Write the tags of the next documents: the distinct tags that are not empty, or a null tag."""
+        tags, sizes = distinct_tags(tags)
         self.tags = self.tags or encoded_corpus.TagFile(self.folder / encoded_corpus.TAGS)
-        if self.tag_starts is None and any(len(one) > 1 for one in distinct):
+        if self.tag_starts is None and len(tags) > len(sizes):
             self.tag_starts = ArrayFile(self.folder / encoded_corpus.TAG_STARTS, np.int64)
             self.tag_starts.append(np.arange(self.tags.count + 1))
         if self.tag_starts is not None:
-            self.tag_starts.append(self.tags.count + np.cumsum([len(one) for one in distinct]))
-        self.tags.append([tag for one in distinct for tag in one])
+            self.tag_starts.append(self.tags.count + np.cumsum(sizes))
+        self.tags.append(tags)
 
     def add_vectors(self, vectors: NDArray[np.float32]) -> None:
         """Write the vectors of the next documents, as float16."""

@@ -2,22 +2,35 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import groupby, islice
+from functools import cached_property, partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import ColumnSelection, Tag, check_column_exists, merge_tags
+from embeddings.corpora.reading.columns import Role
 from embeddings.corpora.reading.compression import PeekableStream, detect_compression
 from embeddings.corpora.reading.data_tables import DataTable, ReadBatches, conversion_errors
 from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.sources import File, read_error
-from embeddings.corpora.reading.text_block import TextBlock, parts_of_size
+from embeddings.corpora.reading.tables import (
+    Batch,
+    Cells,
+    Position,
+    Table,
+    as_binary,
+    cast,
+    fits,
+    is_list_type,
+    is_number_type,
+    is_string_type,
+    plain,
+)
+from embeddings.corpora.reading.tag_arrays import list_sizes
+from embeddings.corpora.reading.text_block import parts_of_size
 from embeddings.errors import CorpusError, RemoteError
 from embeddings.support.arrow import arrow_path, pa, pc, to_numpy
 
@@ -28,90 +41,82 @@ MAX_DECODED = 1 << 26  # approximate bytes of rows at a time if all were the lon
 BUFFER_SIZE = 1 << 20  # bytes of a column that are read at a time
 REMOTE_BUFFER_SIZE = 1 << 22  # of a remote file
 
-Columns = list[list[Any]]  # the values of each selected column
 TableSource = Path | PeekableStream | Callable[[], Any]  # a function opens a remote file at its start
 
 
-@dataclass
-class ArrowTable:
-    """An open table: its columns, and their values as blocks of text or as Python values; it can be read once.
+class ArrowTable(Table):
+    """A table of Arrow record batches.
 
     Arguments:
-        name: for messages.
         schema: the pyarrow schema.
-        read: returns record batches with at least the columns of these names.
-        decoder: handles strings that are not UTF-8.
+        read_batches: returns record batches with at least the columns of these names.
         errors: makes a context in which errors of pyarrow and of other libraries become CorpusErrors.
     """
 
-    has_names = True  # else columns have their numbers, "1", "2" and so on, as names
-    is_text = False  # all cells are valid UTF-8, numbers are spelled
+    def __init__(
+        self, name: str, schema: Any, read_batches: ReadBatches, decoder: Utf8Decoder,
+        errors: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:  # fmt: skip
+        self.name, self.schema, self.read_batches = name, schema, read_batches
+        self.decoder, self.errors = decoder, errors
+        self.columns = list(schema.names)
+        self.string_columns = [field.name for field in schema if is_string_type(field.type)]
+        lists = [field for field in schema if is_list_type(field.type)]
+        self.list_columns = [field.name for field in lists if is_string_type(field.type.value_type)]
 
-    name: str
-    schema: Any
-    read: ReadBatches
-    decoder: Utf8Decoder
-    errors: Callable[[], AbstractContextManager[None]] = nullcontext
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of all columns."""
-        return list(self.schema.names)
-
-    @property
-    def text_columns(self) -> list[str]:
+    @cached_property
+    def text_columns(self) -> list[str]:  # type: ignore[override]
         """The names of the columns of strings."""
-        return [field.name for field in self.schema if is_string_type(field.type)]
+        return self.string_columns
 
-    @property
-    def number_columns(self) -> list[str]:
+    @cached_property
+    def number_columns(self) -> list[str]:  # type: ignore[override]
         """The names of the columns of numbers."""
-        is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
-        return [field.name for field in self.schema if any(check(field.type) for check in is_number)]
+        return [field.name for field in self.schema if is_number_type(field.type)]
 
-    def rows(self, selection: ColumnSelection) -> Iterator[TextBlock]:
-        """Yield the text, tags and kept columns of all rows."""
+    def batches(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
+        """Yield all rows, a few thousand at a time."""
+        for name, role in roles:
+            if not fits(kind := self.schema.field(name).type, role):
+                must = "numbers" if role is Role.NUMBER else "strings"
+                raise CorpusError(f"the column {name!r} of {self.name} must hold {must}, got {kind}")
+        start = 0
         with self.errors():
-            names, kept = select_columns(selection, self), selection.kept_columns(self.name, self.columns)
-            start = 0
-            for batch in self.read(list(dict.fromkeys((*names, *kept)))):
-                # as a whole, because each slice of a batch would check a whole dictionary
-                invalid = set() if self.is_text else {one for one in names if not is_valid_utf8(batch.column(one))}
-                columns = pa.table(batch.select(kept)) if kept else None
-                if columns is not None and not self.is_text:
-                    columns.validate(full=True)
-                parts: Iterable[tuple[int, int]] = [(0, len(batch))]
-                if not self.is_text:  # a dictionary counts as often as rows refer to its values, which can be long
-                    ends = np.cumsum(sum(row_sizes(batch.column(name)) for name in names))
-                    parts = parts_of_size(ends, BATCH_SIZE, MAX_ROWS)
-                for first, stop in parts:
-                    part = batch.slice(first, stop - first)
-                    block = convert_batch(part, names, invalid, self.name, start + first, self.decoder)
-                    yield block if columns is None else replace(block, columns=columns.slice(first, stop - first))
+            for batch in self.read_batches(list(dict.fromkeys(name for name, _ in roles))):
+                # as a whole, because each slice of a batch would check and convert a whole dictionary
+                columns = {name: self.prepare(batch.column(name)) for name, _ in roles}
+                for first, stop in self.parts([array for array, _ in columns.values()]):
+                    position = partial(self.position, start + first)
+                    sliced = {name: (one.slice(first, stop - first), valid) for name, (one, valid) in columns.items()}
+                    yield Batch([self.convert(*sliced[name], name, role, position) for name, role in roles], position)
                 start += len(batch)
 
-    def batches(
-        self, columns: Sequence[str], optional: Sequence[str] = (), arrays: Sequence[str] = ()
-    ) -> Iterator[list[Any]]:
-        """Yield the values of `columns`, a few thousand rows at a time; None is null.
+    def parts(self, arrays: list[Any]) -> Iterable[tuple[int, int]]:
+        """Return where parts of a batch begin and stop; a dictionary counts as often as rows refer to its values."""
+        if self.is_text:
+            return [(0, len(arrays[0]))]
+        sizes = np.sum([row_sizes(array) for array in arrays], axis=0)
+        return parts_of_size(np.cumsum(sizes), BATCH_SIZE, MAX_ROWS)
 
-        Arguments:
-            columns: columns that the table must have.
-            optional: further columns, of nulls if the table does not have them.
-            arrays: further columns, as Arrow arrays.
-        """
-        existing = [*columns, *(column for column in optional if column in self.columns)]
-        for column in (*existing, *arrays):
-            check_column_exists(self.name, column, self.columns)
-        with self.errors():
-            done = 0
-            for batch in self.read(list(dict.fromkeys((*existing, *arrays)))):
-                for start in range(0, len(batch), MAX_ROWS):
-                    part = batch.slice(start, MAX_ROWS)
-                    values = {name: column_values(part.column(name), done, self.decoder) for name in existing}
-                    cells = [values.get(name) or [None] * len(part) for name in (*columns, *optional)]
-                    yield [*cells, *map(part.column, arrays)]
-                    done += len(part)
+    def position(self, start: int, row: int) -> str:
+        """Return the position of a row of a batch that begins at row `start`."""
+        return f"{self.name}, row {start + row + 1}"
+
+    def prepare(self, array: Any) -> tuple[Any, bool]:
+        """Return an array, of which a dictionary is plain, and whether its strings are UTF-8."""
+        is_valid = self.is_text or is_valid_utf8(array)
+        if pa.types.is_dictionary(array.type):
+            return pa.DictionaryArray.from_arrays(array.indices, plain(array.dictionary)), is_valid
+        return plain(array), is_valid
+
+    def convert(self, array: Any, is_valid: bool, name: str, role: Role, position: Position) -> Any:
+        """Return a part of a column in the type of its role."""
+        array = plain(array)
+        converted = cast(array, role) if is_valid else None
+        if converted is None:
+            role = Role.TEXT if role is Role.ANY else role
+            converted = Cells(name, role, position, self.decoder).array(as_binary(array).to_pylist())
+        return converted
 
 
 def open_data_table(source: DataTable, decoder: Utf8Decoder) -> ArrowTable:
@@ -228,101 +233,19 @@ def decodable_rows(array: Any) -> int:
 
 
 def row_sizes(array: Any) -> NDArray[np.int64]:
-    """Return the bytes of each string (n,), after decoding a dictionary; 8 for an integer; the sum for a list."""
+    """Return the bytes of each string (n,), after decoding a dictionary; the sum for a list; 8 for other values."""
     if is_list_type(array.type):
-        sums, ends = np.cumsum([0, *row_sizes(array.flatten())]), np.cumsum([0, *list_lengths(array)])
+        sums, ends = np.cumsum([0, *row_sizes(array.flatten())]), np.cumsum([0, *list_sizes(array)])
         sums_of_lists: NDArray[np.int64] = np.diff(sums[ends])
         return sums_of_lists
-    if pa.types.is_integer(array.type):
-        return np.full(len(array), 8, np.int64)
     is_dictionary = pa.types.is_dictionary(array.type)
-    sizes = pc.binary_length((array.dictionary if is_dictionary else array).cast(pa.large_binary()))
-    if is_dictionary:
-        sizes = sizes.take(array.indices)
+    values = array.dictionary if is_dictionary else array
+    if not is_string_type(values.type):
+        return np.full(len(array), 8, np.int64)
+    sizes = pc.binary_length(values)
+    sizes = sizes.take(array.indices) if is_dictionary else sizes
     result: NDArray[np.int64] = to_numpy(pc.fill_null(sizes, 0)).astype(np.int64)
     return result
-
-
-def select_columns(selection: ColumnSelection, table: ArrowTable) -> list[str]:
-    """Return the names of the text column and of the tag columns, and check their types."""
-    strings = [field.name for field in table.schema if is_string_type(field.type)]
-    lists = [field.name for field in table.schema if is_list_type(field.type)]  # of tokens
-    text = selection.text_column(table.name, table.columns, strings, lists)
-    tags = selection.tag_columns(table.name, table.columns)
-    for column, is_tag in ((text, False), *((tag, True) for tag in tags)):
-        if column not in strings:
-            kind = table.schema.field(column).type
-            value_type = kind.value_type if is_list_type(kind) else kind
-            if not (is_string_type(value_type) or (is_tag and pa.types.is_integer(value_type))):
-                raise CorpusError(f"the column {column!r} of {table.name} must hold strings, got {kind}")
-    return [text, *tags]
-
-
-def convert_batch(
-    batch: Any, column_names: Sequence[str], invalid: set[str], name: str, start: int, decoder: Utf8Decoder
-) -> TextBlock:
-    """Convert a batch that begins at row `start` of the file; `invalid` names columns that are not UTF-8."""
-    text, *tag_names = column_names
-    by_column = [tag_values(batch.column(tag), tag not in invalid, name, start, decoder) for tag in tag_names]
-    tags = [merge_tags(values) for values in zip(*by_column, strict=True)] if by_column else None
-    if is_list_type(batch.schema.field(text).type):
-        lists = tag_values(batch.column(text), text not in invalid, name, start, decoder)
-        return TextBlock.of_tokens([[token.encode() for token in tokens or ()] for tokens in lists], tags)
-    cells, array = clean_strings(batch.column(text), text not in invalid, name, start, decoder)
-    if array is None:
-        return TextBlock.of_cells([cell or b"" for cell in cells], tags)
-    offsets = np.frombuffer(array.buffers()[1], np.int64, len(array) + 1, array.offset * 8)
-    first, last = int(offsets[0]), int(offsets[-1])
-    data = array.buffers()[2].slice(first, last - first).to_pybytes() if last > first else b""
-    return TextBlock(data, offsets[1:] - first, tags=tags)
-
-
-def tag_values(array: Any, is_valid: bool, name: str, start: int, decoder: Utf8Decoder) -> list[Tag]:
-    """Return the tags of a column: strings, None for null, or lists without nulls."""
-    if not is_list_type(array.type):
-        if is_valid:
-            return list(as_strings(array).to_pylist())
-        values, _ = clean_strings(array, is_valid, name, start, decoder)
-        return [None if value is None else value.decode() for value in values]
-    if is_valid:
-        items = iter(as_strings(array.flatten()).to_pylist())
-        return [[item for item in islice(items, length) if item is not None] for length in list_lengths(array).tolist()]
-    rows = (array.slice(row, 1).flatten() for row in range(len(array)))
-    cleaned = (clean_strings(row, False, name, start + number, decoder)[0] for number, row in enumerate(rows))
-    return [[value.decode() for value in row if value is not None] for row in cleaned]
-
-
-def column_values(array: Any, start: int, decoder: Utf8Decoder) -> list[Any]:
-    """Return the values of a column from row `start` on; the decoder handles strings that are not UTF-8."""
-    try:
-        values: list[Any] = array.to_pylist()
-    except UnicodeDecodeError:
-        cells, _ = clean_strings(array, False, decoder.name, start, decoder)
-        values = [None if cell is None else cell.decode() for cell in cells]
-    return values
-
-
-def as_strings(array: Any) -> Any:
-    """Return a column of strings or integers as a pyarrow array of strings, without a dictionary."""
-    if pa.types.is_integer(array.type):
-        array = array.cast(pa.string())
-    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-
-
-def clean_strings(
-    array: Any, is_valid: bool, name: str, start: int, decoder: Utf8Decoder
-) -> tuple[Iterable[bytes | None], Any]:
-    """Return strings as valid UTF-8, with None for null, and as a pyarrow array without nulls if all were valid."""
-    array = as_strings(array).cast(pa.large_binary())
-    if is_valid:
-        values = (value.as_py() for value in array)
-        return values, pc.fill_null(array, b"") if array.null_count else array
-    cells = []
-    for number, cell in enumerate(array.to_pylist(), start + 1):
-        row = Utf8Decoder(decoder.policy, f"{name}, row {number}")
-        cells.append(None if cell is None else row.clean(cell, final=True))
-        decoder.add_errors_of(row)
-    return cells, None
 
 
 def is_valid_utf8(array: Any) -> bool:
@@ -336,21 +259,3 @@ def is_valid_utf8(array: Any) -> bool:
             raise
         return False
     return True
-
-
-def is_string_type(kind: Any) -> bool:
-    """Whether a pyarrow type is a string type, dictionary-encoded or not."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def is_list_type(kind: Any) -> bool:
-    """Whether a pyarrow type is a list type."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
-
-
-def list_lengths(array: Any) -> NDArray[np.int64]:
-    """Return the length of each list (n,), 0 for null."""
-    lengths: NDArray[np.int64] = to_numpy(pc.fill_null(pc.list_value_length(array), 0)).astype(np.int64)
-    return lengths

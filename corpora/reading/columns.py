@@ -1,25 +1,59 @@
-"""Columns of tables: which ones hold the text, the tags and what is kept; tags of rows and missing values."""
+"""Columns of tables: the role of each one that is read, and which one has it by default."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from enum import Enum
+from typing import TYPE_CHECKING, cast
 
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.printable import format_names
 
-Tag = str | list[str] | None  # a list: of several tags of one row
-Tags = Sequence[Tag]
+if TYPE_CHECKING:
+    from embeddings.corpora.reading.tables import Table
+
 TEXT_COLUMN = "text"  # unless another column is requested
 
 
-def tag_list(tag: Tag) -> list[str]:
-    """Return the tags of a row as a list, which is empty for null."""
-    return tag if isinstance(tag, list) else [] if tag is None else [tag]
+class Role(Enum):
+    """What the cells of a column are; each value says what they must be."""
+
+    TEXT = "a string, or in all rows a list of tokens"
+    TAG = "a string or integer"
+    NUMBER = "a number"
+    VECTOR = "a list of numbers"
+    ANY = "a value"
 
 
-def merge_tags(tags: Sequence[Tag]) -> Tag:
-    """Return the tags of a row, given the tags in each of its tag columns."""
-    return tags[0] if len(tags) == 1 else [one for tag in tags for one in tag_list(tag)]
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table that are read, by their roles.
+
+    Arguments:
+        texts: the text of a row, or the two or three texts of a pair.
+        tags: a row has the tags of all these columns together.
+        kept: further columns, as they are.
+        text_role: integers are texts, too, if it is `Role.TAG`.
+    """
+
+    texts: Sequence[str]
+    tags: Sequence[str] = ()
+    rating: str | None = None
+    weight: str | None = None
+    vector: str | None = None
+    kept: Sequence[str] = ()
+    text_role: Role = Role.TEXT
+
+    @property
+    def roles(self) -> list[tuple[str, Role]]:
+        """Each column with its role: texts, tags, numbers, vectors and what is kept."""
+        numbers = [name for name in (self.rating, self.weight) if name is not None]
+        return [
+            *((name, self.text_role) for name in self.texts),
+            *((name, Role.TAG) for name in self.tags),
+            *((name, Role.NUMBER) for name in numbers),
+            *((name, Role.VECTOR) for name in [self.vector] if name is not None),
+            *((name, Role.ANY) for name in self.kept),
+        ]
 
 
 @dataclass
@@ -34,48 +68,37 @@ class ColumnSelection:
     kept: Sequence[str] | None = ()
     inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
 
-    def text_column(self, file: str, names: Sequence[str], strings: Sequence[str], lists: Sequence[str] = ()) -> str:
-        """Return the text column of a file, given all its columns, its string columns and its string-list columns.
+    def resolve(self, table: "Table") -> Columns:
+        """Return the columns to read of a table."""
+        tags = self.tag_columns(table)
+        kept = table.columns if self.kept is None else self.kept
+        for name in kept:
+            check_column_exists(table.name, name, table.columns)
+        return Columns([self.text or self.infer_text_column(table, tags)], tags, kept=kept)
 
-        By default it is `text`, or the only column of strings, or else of lists, that is not a tag column.
-        """
-        if self.text is not None:
-            check_column_exists(file, self.text, names)
-            return self.text
-        tags = self.tags or self.tag_columns(file, names)
-        candidates = [name for name in strings if name not in tags] or [name for name in lists if name not in tags]
+    def tag_columns(self, table: "Table") -> Sequence[str]:
+        """Return the tag columns of a table."""
+        return self.tags
+
+    def infer_text_column(self, table: "Table", tags: Sequence[str]) -> str:
+        """Return `text`, or the only column of strings, or else of lists, that is not a tag column."""
+        names, name = table.columns, table.name
+        candidates = [one for one in table.string_columns if one not in tags]
+        candidates = candidates or [one for one in table.list_columns if one not in tags]
         if TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1:
             candidates = [TEXT_COLUMN]
         if len(names) == len(candidates) == 1 and ";" in names[0]:
             raise CorpusError(
-                f"{file} has one column, {names[0]!r:.80}: separate columns by commas, or select it by {S.text_column}"
+                f"{name} has one column, {names[0]!r:.80}: separate columns by commas, or select it by {S.text_column}"
             )
-        if len(candidates) == 1:
-            self.inferred_columns[file] = candidates[0]
-            return candidates[0]
         if not candidates:
-            raise CorpusError(f"{file} has no column of strings; its columns: {format_names(names)}")
-        raise CorpusError(
-            f"{file} has several text columns; select one with {S.text_column}: {format_names(candidates)}"
-        )
-
-    @property
-    def keeps_columns(self) -> bool:
-        """Whether columns are kept."""
-        return self.kept is None or len(self.kept) > 0
-
-    def kept_columns(self, file: str, names: Sequence[str]) -> list[str]:
-        """Return the names of the columns to keep; raises CorpusError if the file does not have one exactly once."""
-        kept = list(names if self.kept is None else self.kept)
-        for column in kept:
-            check_column_exists(file, column, names)
-        return kept
-
-    def tag_columns(self, file: str, names: Sequence[str]) -> Sequence[str]:
-        """Return the requested tag columns; raises CorpusError if the file does not have one."""
-        for tag in self.tags:
-            check_column_exists(file, tag, names)
-        return self.tags
+            raise CorpusError(f"{name} has no column of strings; its columns: {format_names(names)}")
+        if len(candidates) > 1:
+            raise CorpusError(
+                f"{name} has several text columns; select one with {S.text_column}: {format_names(candidates)}"
+            )
+        self.inferred_columns[name] = candidates[0]
+        return candidates[0]
 
 
 def check_column(name: str, column: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Tables of CSV and TSV (RFC 4180), with line numbers and a limit on the size of a row.
+"""Tables of CSV and TSV (RFC 4180), with line numbers and a limit on the size of a row; lines of cells between tabs.
 
 Arrow parses blocks of whole rows; the `csv` module the column names, and blocks that Arrow refuses.
 """
@@ -6,21 +6,31 @@ Arrow parses blocks of whole rows; the `csv` module the column names, and blocks
 import csv
 import re
 from codecs import BOM_UTF8, getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from io import IncrementalNewlineDecoder, StringIO
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embeddings.corpora.reading.arrow_tables import ArrowTable
-from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.columns import Role
 from embeddings.corpora.reading.encodings import Utf8Decoder
-from embeddings.corpora.reading.record_rows import N_CHECKED, NUMBER, are_numbers, is_number, position_names
-from embeddings.corpora.reading.text_block import MAX_ROW, TextBlock, gather, is_long
-from embeddings.errors import CorpusError
+from embeddings.corpora.reading.record_rows import (
+    N_CHECKED,
+    BlockTable,
+    Record,
+    are_numbers,
+    complete_lines,
+    is_number,
+    position_names,
+)
+from embeddings.corpora.reading.tables import Batch, cast
+from embeddings.corpora.reading.text_block import MAX_ROW, gather, is_long
+from embeddings.errors import CorpusError, SingleTextError
 from embeddings.support.arrow import combine_chunks, pa
 
 MAX_HEADER = 1 << 20  # characters
@@ -52,10 +62,10 @@ class CsvTable(ArrowTable):
         self.first_rows = [] if self.has_names else rows  # rows read before the other rows
         if not self.has_names:
             names = position_names(names)
-        super().__init__(name, pa.schema([(one, pa.string()) for one in names]), self.read_batches, decoder)
+        super().__init__(name, pa.schema([(one, pa.string()) for one in names]), self.parsed_rows, decoder)
 
     @cached_property
-    def number_columns(self) -> list[str]:
+    def number_columns(self) -> list[str]:  # type: ignore[override]
         """The names of the columns whose first cells are numbers."""
         rows, self.text, self.n_lines = read_rows(
             chain([self.text], self.blocks), self.name, self.delimiter, self.n_cells, self.n_lines
@@ -64,24 +74,12 @@ class CsvTable(ArrowTable):
         cells = zip(*self.first_rows[:N_CHECKED], strict=True)
         return [name for name, column in zip(self.columns, cells, strict=False) if are_numbers(column)]
 
-    @property
-    def text_columns(self) -> list[str]:
+    @cached_property
+    def text_columns(self) -> list[str]:  # type: ignore[override]
         """The names of all columns except number columns."""
         return [name for name in self.columns if name not in self.number_columns]
 
-    def rows(self, selection: ColumnSelection) -> Iterator[TextBlock]:
-        """Yield the text, tags and kept columns of all rows; raises CorpusError if the text is numbers."""
-        sample: list[bytes] = []  # of the texts that are not empty
-        for block in super().rows(selection) if self.columns else ():
-            if len(sample) < N_CHECKED:
-                borders = pairwise(block.starts.tolist())
-                sample += islice((block.data[a:b] for a, b in borders if a < b), N_CHECKED - len(sample))
-                if len(sample) == N_CHECKED:
-                    check_is_text(sample, self.name)
-            yield block
-        check_is_text(sample, self.name)
-
-    def read_batches(self, names: list[str]) -> Iterator[Any]:
+    def parsed_rows(self, names: list[str]) -> Iterator[Any]:
         """Yield the rows of the columns `names`, a block at a time."""
         places = [self.columns.index(name) for name in names]
         if self.first_rows:
@@ -112,7 +110,7 @@ def strings_batch(rows: list[list[str]], names: list[str], places: list[int]) ->
     return pa.record_batch([pa.array([row[place] for row in rows], pa.string()) for place in places], names)
 
 
-def parse_cells(text: memoryview, delimiter: str, n_columns: int, places: list[int]) -> Any:
+def parse_cells(text: memoryview, delimiter: str, n_columns: int, places: list[int], *, has_quotes: bool = True) -> Any:
     """Parse columns of whole rows, by their places, as a pyarrow table; None if Arrow refuses the rows."""
     names = [str(place) for place in range(n_columns)]
     column_types = dict.fromkeys([names[place] for place in places], pa.string())
@@ -120,7 +118,9 @@ def parse_cells(text: memoryview, delimiter: str, n_columns: int, places: list[i
         return pa.csv.read_csv(
             pa.BufferReader(text),
             pa.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(text) + 1),
-            pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            pa.csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=has_quotes, quote_char='"' if has_quotes else False
+            ),
             pa.csv.ConvertOptions(
                 check_utf8=False, column_types=column_types, include_columns=list(column_types),
                 strings_can_be_null=False,
@@ -263,7 +263,44 @@ class CsvReader:
         return CorpusError(f"{self.name}, line {self.row_line}: {problem}")
 
 
-def check_is_text(cells: list[bytes], name: str) -> None:
-    """Refuse a column of numbers."""
-    if cells and all(NUMBER.fullmatch(cell.decode()) for cell in cells):
-        raise CorpusError(f"the text column in {name} holds numbers, not text")
+class LineTable(BlockTable):
+    """A table of lines of cells between tabs, which have no quotes; blank lines are skipped."""
+
+    def __init__(self, name: str, blocks: Iterable[bytes], decoder: Utf8Decoder, size: int) -> None:
+        super().__init__(name, blocks, decoder, size, has_names=False)
+        self.n_cells = 0
+
+    def parsed_records(self, text: bytes) -> Iterator[Record]:
+        """Yield the cells of lines as records whose fields are numbered."""
+        for number, line in enumerate(chain.from_iterable(complete_lines([text], self.name)), self.n_lines + 1):
+            if not line.strip() and "\t" not in line:
+                continue
+            cells = line.rstrip("\r").split("\t")
+            self.n_cells = self.n_cells or len(cells)
+            if len(cells) != self.n_cells or self.n_cells == 1:
+                error, expected = (CorpusError, self.n_cells) if self.n_cells > 1 else (SingleTextError, "at least 2")
+                problem = f"expected {expected} cells separated by tabs, got {len(cells)}"
+                raise error(f"{self.name}, line {number}: {problem}")
+            yield f"{self.name}, line {number}", dict(zip(position_names(cells), cells, strict=True))
+
+    def arrow_types(self, roles: Sequence[tuple[str, Role]]) -> dict[str, Any]:
+        """Return the types of all cells: strings."""
+        return {name: pa.string() for name, _ in roles}
+
+    def parsed_batch(self, text: bytes, roles: Sequence[tuple[str, Role]], types: dict[str, Any]) -> Batch | None:
+        """Parse a block with Arrow."""
+        if text.startswith(BOM_UTF8) or text.count(b"\r") != text.count(b"\r\n"):
+            return None
+        places = [self.columns.index(name) for name in types]
+        table = parse_cells(memoryview(text), "\t", self.n_cells, places, has_quotes=False)
+        if table is None:
+            return None
+        columns = dict(zip(types, map(combine_chunks, table.columns), strict=True))
+        arrays = [cast(columns[name], role) for name, role in roles]
+        position = self.line_positions(text, lambda: filled_lines(text))
+        return None if any(array is None for array in arrays) else Batch(arrays, position)
+
+
+def filled_lines(text: bytes) -> NDArray[np.int64]:
+    """Return where lines that are not empty begin."""
+    return np.array([match.start() for match in re.finditer(rb"^[^\r\n]", text, re.MULTILINE)], np.int64)

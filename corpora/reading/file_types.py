@@ -1,5 +1,7 @@
 """Detection of file types, by the first bytes where possible and else by the file name."""
 
+import re
+from codecs import BOM_UTF8
 from enum import Enum
 from pathlib import PurePath
 
@@ -15,6 +17,7 @@ class FileType(Enum):
 
     TEXT = "plain text"
     JSON_LINES = "JSON lines"
+    JSON_ARRAY = "a JSON array"
     CSV = "CSV"
     TSV = "TSV"
     PARQUET = "Parquet"
@@ -37,6 +40,8 @@ EXTENSIONS = {
     ".csv": FileType.CSV,
     ".tsv": FileType.TSV,
 }
+JSON_ARRAY = re.compile(rb"\s*\[\s*(?:\{\s*[\"}]|\]\s*\Z)")
+JSON_OBJECT = re.compile(rb'\s*\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
 ARROW_EXTENSIONS = (".parquet", ".arrow", ".feather")  # these are always detected by content
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 FOREIGN = {
@@ -60,7 +65,7 @@ def detect_binary(head: bytes) -> FileType | None:
 
 
 def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
-    """Return the type of a text file or a table of text by its first bytes, in UTF-8, and its name."""
+    """Return the type of a text file or a table of text by its first bytes, in UTF-8, or else by its name."""
     for magic, description in FOREIGN.items():
         if head.startswith(magic):
             raise CorpusError(f"{name} is {description}; expected UTF-8 text")
@@ -70,11 +75,20 @@ def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
     extension = PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
     if head and extension in ARROW_EXTENSIONS:
         raise CorpusError(f"{name} is broken: it does not start like a {extension} file")
-    if extension in EXTENSIONS:
-        return EXTENSIONS[extension]
-    if text_column is not None and head.lstrip()[:1] == b"{":
+    by_name, start = EXTENSIONS.get(extension), head.removeprefix(BOM_UTF8)
+    if by_name in (FileType.CSV, FileType.TSV):
+        return by_name
+    if JSON_ARRAY.match(start):
+        return FileType.JSON_ARRAY
+    if by_name is FileType.JSON_LINES or JSON_OBJECT.match(start):
         return FileType.JSON_LINES
     if text_column is not None:
         extensions = ", ".join([*EXTENSIONS, *ARROW_EXTENSIONS])
-        raise CorpusError(f"{name} is plain text and has no column {text_column!r}; columns are read from {extensions}")
+        problem = f"{name} is plain text and has no column {text_column!r}"
+        raise CorpusError(f"{problem}; columns are read from JSON under any name, and from {extensions}")
     return FileType.TEXT
+
+
+def has_lone_returns(head: bytes) -> bool:
+    """Whether carriage returns alone end the lines of a text, given its first bytes."""
+    return b"\r" in head and b"\n" not in head

@@ -8,10 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import ColumnSelection, Tag, check_column_exists
+from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.reader import Report, SourceReader
 from embeddings.corpora.reading.sources import Source, total_size
+from embeddings.corpora.reading.tables import Table
 from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.errors import CorpusError, S, SettingError
 
@@ -54,13 +55,11 @@ class LabelledTexts:
 class LabelColumns(ColumnSelection):
     """Columns of labelled tables: `text` and `label` unless others are requested."""
 
-    def tag_columns(self, file: str, names: Sequence[str]) -> Sequence[str]:
-        """Return the label column of a file; raises CorpusError if the file does not have it."""
-        if not self.tags and LABEL_COLUMN not in names:
-            raise CorpusError(f"{file} has no column {LABEL_COLUMN!r}; select the labels with {S.label_column}")
-        columns = self.tags or (LABEL_COLUMN,)
-        check_column_exists(file, columns[0], names)
-        return columns
+    def tag_columns(self, table: Table) -> Sequence[str]:
+        """Return the label column of a table; raises CorpusError if the table does not have it."""
+        if not self.tags and LABEL_COLUMN not in table.columns:
+            raise CorpusError(f"{table.name} has no column {LABEL_COLUMN!r}; select the labels with {S.label_column}")
+        return self.tags or (LABEL_COLUMN,)
 
 
 @dataclass(frozen=True)
@@ -117,9 +116,8 @@ class LabelFormat:
             if block.token_lists is not None:
                 raise CorpusError(f"{source} contains lists of tokens; expected texts with labels")
             if block.tags is not None:
-                yield LabelledTexts(
-                    block.data, block.starts, list(map(self.split_tag, block.tags)), source, "row", first
-                )
+                labels = [self.split_tag(tag) for tag in block.tags.to_pylist()]
+                yield LabelledTexts(block.data, block.starts, labels, source, "row", first)
             elif block.parts_are_documents:  # with line feeds between them, so that no word continues in the next item
                 texts = [block.data[start:stop] + b"\n" for start, stop in pairwise(block.starts.tolist())]
                 starts = block.starts + np.arange(len(texts) + 1)
@@ -128,9 +126,9 @@ class LabelFormat:
                 yield self.split_lines(block.data, block.starts, source, "line", first)
             first += len(block)
 
-    def split_tag(self, tag: Tag) -> list[str]:
+    def split_tag(self, tag: str | list[str | None] | None) -> list[str]:
         """Return the distinct labels of a row; null and empty cells have none."""
-        names = [tag] if isinstance(tag, str) else tag or []
+        names = [tag] if isinstance(tag, str) else [name for name in tag or () if name is not None]
         if self.separator is not None:
             names = [part for name in names for part in name.split(self.separator)]
         return [name for name in dict.fromkeys(name.strip().removeprefix(self.prefix) for name in names) if name]

@@ -1,7 +1,7 @@
-"""Sources as blocks of valid UTF-8 text or of lists of tokens, or as tables of Python values."""
+"""Sources as blocks of valid UTF-8 text or of lists of tokens, or as tables."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.reading import record_rows
-from embeddings.corpora.reading.arrow_tables import ArrowTable, open_arrow, open_data_table
+from embeddings.corpora.reading.arrow_tables import open_arrow, open_data_table
 from embeddings.corpora.reading.columns import TEXT_COLUMN, ColumnSelection, is_null
 from embeddings.corpora.reading.compression import FileOpener, PeekableStream
-from embeddings.corpora.reading.csv_table import CsvTable
+from embeddings.corpora.reading.csv_table import CsvTable, LineTable
 from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import (
@@ -26,15 +26,17 @@ from embeddings.corpora.reading.encodings import (
     encode_utf8,
     utf8_blocks,
 )
-from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
+from embeddings.corpora.reading.file_types import FileType, detect, detect_binary, has_lone_returns
+from embeddings.corpora.reading.json_arrays import array_lines
 from embeddings.corpora.reading.paragraphs import SAMPLE_SIZE, Lines, is_hard_wrapped, join_paragraphs
+from embeddings.corpora.reading.rows import RowReader, Rows
 from embeddings.corpora.reading.sources import File, Items, Source, Texts, total_size
+from embeddings.corpora.reading.tables import Table
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blocks, text_batches
 from embeddings.errors import CorpusError, S
 from embeddings.printable import describe
 from embeddings.support.logs import log
 
-Table = ArrowTable | record_rows.RecordTable
 ARCHIVES = (FileType.WARC, FileType.WIKIPEDIA)
 
 
@@ -69,14 +71,20 @@ Report = Callable[[int, int | None], object]
 
 @dataclass
 class SourceReader:
-    """Reads sources in blocks of about `size` bytes, reports progress in bytes, and counts decoding errors."""
+    """Reads sources in blocks of about `size` bytes, reports progress in bytes, and counts decoding errors.
+
+    Arguments:
+        columns: which columns of tables are read as documents; or a reader of rows that must be filled, each with a
+            line for each of its texts, for which each line of plain text is a row, too.
+        rows: rows, lines or items still to read; None for all.
+    """
 
     encoding_errors: str
     report: Report | None = None
     size: int = BLOCK_SIZE
     total: int | None = None
-    columns: ColumnSelection = field(default_factory=ColumnSelection)
-    rows: int | None = None  # rows, lines or items still to read; None for all
+    columns: ColumnSelection | RowReader = field(default_factory=ColumnSelection)
+    rows: int | None = None
     done: int = 0
     errors: int = 0
     error_positions: list[str] = field(default_factory=list)  # of the first ones
@@ -91,8 +99,11 @@ class SourceReader:
         if self.rows == 0:
             return
         decoder = Utf8Decoder(self.encoding_errors, source.name)
-        if isinstance(source, File):
-            yield from self.read_file(source, decoder)
+        if isinstance(self.columns, RowReader):
+            yield from self.limited(rows.lines() for rows in self.columns.read_source(self, source))
+            return
+        elif isinstance(source, File):
+            yield from self.read_file(source, self.columns, decoder)
         elif isinstance(source, DataTable):
             self.check_lines(source.name)
             for block in self.read_table(open_data_table(source, decoder), self.columns):
@@ -100,9 +111,8 @@ class SourceReader:
                 yield block
                 self.progress(self.done)
         else:
-            yield from self.read_items(source, decoder)
-        self.errors += decoder.errors
-        self.error_positions = (self.error_positions + decoder.positions)[:MAX_POSITIONS]
+            yield from self.read_items(source, self.columns, decoder)
+        self.add_errors_of(decoder)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -110,25 +120,56 @@ class SourceReader:
         errors = {"decoding_errors": self.errors, "decoding_error_positions": self.error_positions}
         dropped = {} if self.duplicate_filter is None else {"duplicates": self.duplicate_filter.duplicates}
         wrapped = {} if self.hard_wrapped is None else {"hard_wrapped": self.hard_wrapped}
-        return {**errors, **dropped, **wrapped, "columns": self.columns.inferred_columns}
+        inferred = self.columns.inferred_columns if isinstance(self.columns, ColumnSelection) else {}
+        return {**errors, **dropped, **wrapped, "columns": inferred}
 
     def progress(self, done: int) -> None:
         """Report the number of bytes read so far; for files, as stored on disk."""
         if self.report is not None:
             self.report(done, self.total)
 
-    def read_file(self, file: File, decoder: Utf8Decoder) -> Iterator[TextBlock]:
+    def add_errors_of(self, decoder: Utf8Decoder) -> None:
+        """Count the decoding errors of a source."""
+        self.errors += decoder.errors
+        self.error_positions = (self.error_positions + decoder.positions)[:MAX_POSITIONS]
+
+    def table_rows(self, source: Source) -> Iterator[Rows]:
+        """Yield the rows of a source that is a table, with the reader of rows."""
+        assert isinstance(self.columns, RowReader)
+        decoder = Utf8Decoder(self.encoding_errors, source.name)
+        with self.open_table(source, decoder) as (table, stored):
+            for rows in self.columns.read(table):
+                yield rows
+                self.progress(self.done + (0 if stored is None else stored.bytes_read))
+            self.done += 0 if stored is None else stored.bytes_read
+        self.add_errors_of(decoder)
+
+    @contextmanager
+    def open_table(self, source: Source, decoder: Utf8Decoder) -> Iterator[tuple[Table, PeekableStream | None]]:
+        """Open a source as a table, and of a file the stream of its bytes as stored."""
+        header = self.columns.header if isinstance(self.columns, RowReader) else None
+        if isinstance(source, DataTable):
+            yield open_data_table(source, decoder), None
+        elif isinstance(source, File):
+            with self.open(source, decoder, text_column=None) as (raw, data, file_type):
+                if file_type in ARCHIVES:
+                    raise CorpusError(f"{source.name} is {file_type.value}, which has documents but no columns")
+                with table_of_file(source, raw, data, file_type, decoder, BLOCK_SIZE, header) as table:
+                    yield table, raw
+        else:
+            yield items_table(source, decoder), None
+
+    def read_file(self, file: File, columns: ColumnSelection, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the text of a file, or the rows of a table."""
-        with self.open(file, decoder, text_column=self.columns.text) as (raw, data, file_type):
+        with self.open(file, decoder, text_column=columns.text) as (raw, data, file_type):
             if file_type is FileType.TEXT:
                 lines = self.read_lines(raw, data, decoder)
                 yield from lines if self.duplicate_filter is None else self.duplicate_filter.lines(lines)
             else:
                 self.check_lines(f"{file.name} is {file_type.value}")
-                columns = self.columns
                 if file_type in ARCHIVES:
                     columns = replace(columns, text=columns.text or TEXT_COLUMN)
-                with table_of_file(file, raw, data, file_type, decoder, self.size) as table:
+                with table_of_file(file, raw, data, file_type, decoder, self.size, header=True) as table:
                     for block in self.read_table(table, columns):
                         yield block
                         self.progress(self.done + raw.bytes_read)
@@ -158,10 +199,12 @@ class SourceReader:
 
     def read_lines(self, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield plain text, then its end."""
-        if self.columns.tags:
+        if isinstance(self.columns, ColumnSelection) and self.columns.tags:
             raise CorpusError(f"{raw.name} is plain text and has no column {self.columns.tags[0]!r}")
         line_is_open = False
         blocks = utf8_blocks(data.read_some, self.size, decoder)
+        if has_lone_returns(data.head):
+            blocks = (block.replace(b"\r", b"\n") for block in blocks)
         for number, block in enumerate(blocks if self.lines == "separate" else join_paragraphs(blocks)):
             if number < N_SAMPLES and self.hard_wrapped is None and is_hard_wrapped(block[:SAMPLE_SIZE]):
                 self.hard_wrapped = raw.name
@@ -185,7 +228,11 @@ class SourceReader:
 
     def read_table(self, table: Table, columns: ColumnSelection) -> Iterator[TextBlock]:
         """Yield the rows of a table, each a document."""
-        for part in merge_blocks(table.rows(columns), self.size):
+        return self.limited(rows.block() for rows in RowReader(columns.resolve).read(table))
+
+    def limited(self, blocks: Iterator[TextBlock]) -> Iterator[TextBlock]:
+        """Yield rows in blocks of about `size` bytes, up to the last row that is to be read."""
+        for part in merge_blocks(blocks, self.size):
             rows = part if self.rows is None else part.slice(0, self.rows)
             self.rows = None if self.rows is None else self.rows - len(rows)
             yield from self.row_blocks(rows)
@@ -198,17 +245,17 @@ class SourceReader:
             rows = self.duplicate_filter.rows(rows)
         yield from rows.split(self.size)
 
-    def read_items(self, source: Items, decoder: Utf8Decoder) -> Iterator[TextBlock]:
+    def read_items(self, source: Items, columns: ColumnSelection, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the items of an iterable: mappings as rows of a table, others as documents or sentences."""
         items = iter(source.items)
         first: list[Any] = []  # up to the first one that is not null
         while (not first or is_null(first[-1])) and (following := list(islice(items, 1))):
             first += following
-        column = next(iter((*filter(None, [self.columns.text]), *self.columns.tags)), None)
+        column = next(iter((*filter(None, [columns.text]), *columns.tags)), None)
         example = first[-1] if first else None
         is_tagged = hasattr(example, "words") and hasattr(example, "tags")
         if len(first) == 1 and (is_tagged or isinstance(example, Mapping)):
-            yield from self.read_records(chain(first, items), is_tagged, source.name, decoder)
+            yield from self.read_records(chain(first, items), is_tagged, source.name, columns, decoder)
             return
         if column is not None:
             raise CorpusError(f"{source.name} has no column {column!r}")
@@ -242,11 +289,10 @@ class SourceReader:
         return cell if self.lines == "separate" else b"".join(join_paragraphs([cell]))
 
     def read_records(
-        self, items: Iterable[Any], is_tagged: bool, name: str, decoder: Utf8Decoder
+        self, items: Iterable[Any], is_tagged: bool, name: str, columns: ColumnSelection, decoder: Utf8Decoder
     ) -> Iterator[TextBlock]:
         """Yield mappings, or objects with words and tags, as rows of a table."""
         self.check_lines(f"{name} contains rows")
-        columns = self.columns
         if is_tagged:
             columns = replace(columns, text=columns.text or "words", tags=columns.tags or ("tags",))
         elif columns.text is None and not columns.tags:
@@ -262,6 +308,7 @@ class SourceReader:
         self.progress(self.done)
 
 
+@contextmanager
 def table_of_file(
     file: File,
     raw: PeekableStream,
@@ -269,60 +316,54 @@ def table_of_file(
     file_type: FileType,
     decoder: Utf8Decoder,
     size: int,
-    header: bool | None = True,
-) -> AbstractContextManager[Table]:
+    header: bool | None,
+) -> Iterator[Table]:
     """Open the table in a file: its bytes as stored, its content, and its type; blocks have about `size` bytes."""
     name = file.name
     if file_type in (FileType.PARQUET, FileType.ARROW_FILE, FileType.ARROW_STREAM):
-        return open_arrow(file, raw, data, file_type, decoder)
+        with open_arrow(file, raw, data, file_type, decoder) as table:
+            yield table
+        return
     if file_type is FileType.WARC:
         from embeddings.corpora.reading.warc_records import warc_records
 
-        return nullcontext(record_rows.RecordTable(name, warc_records(data, data.name), decoder, size))
+        yield record_rows.RecordTable(name, warc_records(data, data.name), decoder, size)
+        return
     if file_type is FileType.WIKIPEDIA:
         from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
 
         pages = wikipedia_records(iter(partial(data.read_some, size), b""), data.name)
-        return nullcontext(record_rows.RecordTable(name, pages, decoder, size))
+        yield record_rows.RecordTable(name, pages, decoder, size)
+        return
     blocks = utf8_blocks(data.read_some, PARSED_BLOCKS * min(size, BLOCK_SIZE), decoder)
     if file_type is FileType.JSON_LINES:
-        return nullcontext(record_rows.JsonTable(name, blocks, decoder, size))
-    if file_type is FileType.TEXT:
-        return nullcontext(
-            record_rows.RecordTable(name, record_rows.line_records(blocks, name), decoder, size, has_names=False)
-        )
-    return nullcontext(CsvTable(blocks, name, "," if file_type is FileType.CSV else "\t", decoder, header=header))
+        yield record_rows.JsonTable(name, blocks, decoder, size)
+    elif file_type is FileType.JSON_ARRAY:
+        yield record_rows.JsonTable(name, array_lines(blocks, name), decoder, size, unit="item")
+    elif file_type is FileType.TEXT:
+        yield LineTable(name, blocks, decoder, size)
+    else:
+        yield CsvTable(blocks, name, "," if file_type is FileType.CSV else "\t", decoder, header=header)
+
+
+def items_table(source: Items, decoder: Utf8Decoder) -> Table:
+    """Return an iterable of mappings or tuples as a table."""
+    items = iter(source.items)
+    first = list(islice(items, 1))
+    has_names = bool(first) and isinstance(first[0], Mapping)
+    if first and not has_names and (isinstance(first[0], str) or not isinstance(first[0], Sequence)):
+        problem = f"must contain tuples or mappings, but its first item is {describe(first[0])}"
+        raise CorpusError(f"{source.name} {problem}")
+    records = (record_rows.mapping_records if has_names else record_rows.tuple_records)(chain(first, items))
+    return record_rows.RecordTable(source.name, records, decoder, BLOCK_SIZE, has_names=has_names)
 
 
 @contextmanager
-def open_table(
-    source: Source, *, header: bool | None = None, encoding: str = UTF8, encoding_errors: str = "strict"
-) -> Iterator[Table]:
-    """Open a source as a table whose columns are read as Python values.
-
-    Arguments:
-        header: whether the first row of CSV and TSV holds the column names; None: it does unless one of its cells is a
-            number. Lines of plain text never have a header; their cells are separated by tabs.
-    """
-    decoder = Utf8Decoder(encoding_errors, source.name)
-    if isinstance(source, DataTable):
-        yield open_data_table(source, decoder)
-    elif isinstance(source, File):
-        reader = SourceReader(encoding_errors, encoding=encoding)
-        with reader.open(source, decoder, text_column=None) as (raw, data, file_type):
-            if file_type in ARCHIVES:
-                raise CorpusError(f"{source.name} is {file_type.value}, which has documents but no columns")
-            with table_of_file(source, raw, data, file_type, decoder, BLOCK_SIZE, header) as table:
-                yield table
-    else:
-        items = iter(source.items)
-        first = list(islice(items, 1))
-        has_names = bool(first) and isinstance(first[0], Mapping)
-        if first and not has_names and (isinstance(first[0], str) or not isinstance(first[0], Sequence)):
-            problem = f"must contain tuples or mappings, but its first item is {describe(first[0])}"
-            raise CorpusError(f"{source.name} {problem}")
-        records = (record_rows.mapping_records if has_names else record_rows.tuple_records)(chain(first, items))
-        yield record_rows.RecordTable(source.name, records, decoder, BLOCK_SIZE, has_names=has_names)
+def open_table(source: Source, *, encoding: str = UTF8, encoding_errors: str = "strict") -> Iterator[Table]:
+    """Open a source as a table; see `RowReader` for the names of its columns."""
+    reader = SourceReader(encoding_errors, encoding=encoding)
+    with reader.open_table(source, Utf8Decoder(encoding_errors, source.name)) as (table, _):
+        yield table
 
 
 def is_table(source: Source, encoding: str = UTF8) -> bool:

@@ -1,273 +1,273 @@
-"""Tables of records: JSON lines, Python mappings such as those of `csv.DictReader`, tuples, and lines of cells.
+"""Tables of records: JSON, Python mappings such as those of `csv.DictReader`, tuples, and lines of cells.
 
 Arrow parses blocks of common JSON lines, the standard library everything else.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import ColumnSelection, Tag, check_column_exists, is_null, merge_tags
-from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
-from embeddings.corpora.reading.text_block import MAX_ROW, TextBlock, gather, is_long
-from embeddings.errors import CorpusError, SingleTextError
-from embeddings.printable import describe, format_names
-from embeddings.support.arrow import combine_chunks, pa, string_bytes
-
-
-class JsonNumber(str):
-    """A JSON number as written, of any length; it does not count as text."""
-
-
-def as_python(value: Any) -> Any:
-    """A value with numbers that were kept as written converted to integers or floats."""
-    if isinstance(value, JsonNumber):
-        return json.loads(value)
-    if isinstance(value, list | tuple):
-        return [as_python(item) for item in value]
-    if isinstance(value, dict):
-        return {key: as_python(item) for key, item in value.items()}
-    return value
-
+from embeddings.corpora.reading.columns import Role, check_column_exists
+from embeddings.corpora.reading.encodings import Utf8Decoder
+from embeddings.corpora.reading.tables import (
+    Batch,
+    Cells,
+    JsonNumber,
+    Position,
+    Table,
+    as_python,
+    cast,
+    describe_cell,
+)
+from embeddings.corpora.reading.text_block import MAX_ROW, gather, is_long
+from embeddings.errors import CorpusError
+from embeddings.printable import describe
+from embeddings.support.arrow import combine_chunks, pa
 
 NUMBER = re.compile(r"\s*[-+]?[.,]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
-N_CHECKED = 100  # cells that decide whether a column holds numbers
+N_CHECKED = 100  # rows that decide which columns there are, and which of them hold numbers
 BATCH_ROWS = 4096
 T = TypeVar("T")
 
-Cell = bytes | list[bytes]  # a text, or its tokens
 Record = tuple[str, dict[str, Any]]  # its position for messages, and its fields
 
 DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber)
 
 
-class RecordCollector:
-    """Collects rows from records.
+class RecordTable(Table):
+    """A table of records, which are read in blocks of about `size` bytes of the first column.
 
-    A column is the name of a field, or a dotted path to a nested field. Every record must have it; null is an empty
-    text. If no text column is requested, the only field of strings of the first record is used. A text may be a list
-    of tokens.
-
-    Attributes:
-        names: of the text column and the tag columns; none before the first record.
-        kinds: the types of the values of these columns in the first record.
-        is_tokens: whether texts are lists of tokens; None before the first text.
-        length: the size of the text collected so far.
+    The columns are the fields of all of the first 100 records, or dotted paths of nested fields. A field that a record
+    does not have is null.
     """
 
-    def __init__(self, file: str, columns: ColumnSelection, decoder: Utf8Decoder) -> None:
-        self.file = file
-        self.columns = columns
-        self.decoder = decoder
-        self.names: Sequence[str] = ()
-        self.kinds: Sequence[type] = ()
-        self.is_tokens: bool | None = None
-        self.length = 0
-        self.cells: list[Cell | None] = []
-        self.tags: list[Tag] = []
-        self.kept: list[dict[str, Any]] = []  # records of which fields are kept
-        self.kept_names: list[str] | None = None
-        self.schema: Any = None  # of the kept fields
+    def __init__(
+        self, name: str, records: Iterable[Record], decoder: Utf8Decoder, size: int, *, has_names: bool = True
+    ) -> None:
+        self.name, self.records, self.decoder, self.size = name, iter(records), decoder, size
+        self.has_names = has_names
+        self.types: dict[str, Any] = {}  # of kept columns, by the first rows
 
-    def rows(self, records: Iterable[Record], size: int) -> Iterator[TextBlock]:
-        """Yield records as rows, about `size` bytes of text at a time."""
-        for position, record in records:
-            self.add(position, record)
-            if self.length >= size:
-                yield from self.take()
-        yield from self.take()
-
-    def add(self, position: str, record: dict[str, Any]) -> None:
-        """Add a record; its position is for messages."""
-        if not self.names:
-            candidates = [name for name, value in record.items() if type(value) is str]
-            text = self.columns.text or self.columns.text_column(self.file, list(record), candidates)
-            self.names = (text, *(self.columns.tags or self.columns.tag_columns(self.file, list(record))))
-            self.kinds = [type(record.get(name)) for name in self.names]
-        text, *tag_names = self.names
-        cell = text_cell(field_value(record, text, position), text, position, self.decoder)
-        if cell is not None:
-            if self.is_tokens not in (None, isinstance(cell, list)):
-                raise CorpusError(f"{position}: the text {text!r} must be a string, or in all rows a list of tokens")
-            self.is_tokens = isinstance(cell, list)
-        self.cells.append(cell)
-        if tag_names:
-            self.tags.append(merge_tags([self.tag_cell(record, name, position) for name in tag_names]))
-        if self.columns.keeps_columns:
-            self.kept.append(record)
-        self.length += len(cell or b"") + 1
-
-    def tag_cell(self, record: dict[str, Any], column: str, position: str) -> Tag:
-        """Return the tag of a record, or the list of its tags without nulls."""
-        value = field_value(record, column, position)
-        if not isinstance(value, list | tuple):
-            return tag_value(value, column, position, self.decoder)
-        return [tag for one in value if (tag := tag_value(one, column, position, self.decoder)) is not None]
-
-    def take(self) -> Iterator[TextBlock]:
-        """Yield the rows collected since the last call, if there are any."""
-        tags, columns = self.tags or None, self.kept_fields()
-        if self.cells and self.is_tokens:
-            yield TextBlock.of_tokens([cell if isinstance(cell, list) else [] for cell in self.cells], tags, columns)
-        elif self.cells:
-            yield TextBlock.of_cells([cell if isinstance(cell, bytes) else b"" for cell in self.cells], tags, columns)
-        self.cells, self.tags, self.kept, self.length = [], [], [], 0
-
-    def kept_fields(self) -> Any:
-        """The kept fields as a pyarrow table, whose types the first one decides; a missing field is null."""
-        if not self.kept:
-            return None
-        if self.kept_names is None:
-            self.kept_names = self.columns.kept_columns(self.file, list(self.kept[0]))
-        table = pa.table([self.kept_field(name) for name in self.kept_names], self.kept_names)
-        self.schema = self.schema or table.schema
-        return table
-
-    def kept_field(self, name: str) -> Any:
-        """The values of one kept field as an array of the type of the first table."""
-        values = [as_python(record.get(name)) for record in self.kept]
-        try:
-            if self.schema is not None:
-                return pa.array(values, self.schema.field(name).type)
-            array = pa.array(values)
-            return array.cast(pa.string()) if pa.types.is_null(array.type) else array
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            kind = "one type" if self.schema is None else f"the type {self.schema.field(name).type}"
-            reason = " ".join(str(error).split())
-            raise CorpusError(f"{self.file}: the values of {name!r} do not all have {kind}: {reason}") from None
-
-
-def text_cell(value: Any, column: str, position: str, decoder: Utf8Decoder) -> Cell | None:
-    """Return the text of a record, or its tokens; None for null."""
-    if is_null(value):
-        return None
-    if hasattr(value, "tolist") and not isinstance(value, str):  # an array of strings
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        for token in value:
-            if not isinstance(token, str) or isinstance(token, JsonNumber):
-                raise CorpusError(f"{position}: a token of {column!r} must be a string, got {describe_field(token)}")
-        return [encode_utf8(token, decoder, position) for token in value]
-    if not isinstance(value, str) or isinstance(value, JsonNumber):
-        raise CorpusError(f"{position}: the text {column!r} must be a string, got {describe_field(value)}")
-    return encode_utf8(value, decoder, position)
-
-
-def field_value(record: dict[str, Any], path: str, position: str) -> Any:
-    """Return the value of a field by its name or by a dotted path; a path through null gives None."""
-    if path in record:
-        return record[path]
-    value: Any = record
-    for name in path.split("."):
-        if value is None:
-            return None
-        if type(value) is not dict or name not in value:
-            raise CorpusError(f"{position}: no field {path!r}; its fields: {format_names(list(record))}")
-        value = value[name]
-    return value
-
-
-def tag_value(value: Any, column: str, position: str, decoder: Utf8Decoder) -> str | None:
-    """Return a tag: a string, an integer as it is written, or None."""
-    if type(value) is not bool and isinstance(value, Integral):  # numpy integers too
-        return str(int(value))
-    if value is not None and not isinstance(value, str):
-        raise CorpusError(f"{position}: the tag {column!r} must be a string or integer, got {describe_field(value)}")
-    return None if value is None else encode_utf8(value, decoder, position).decode()
-
-
-def describe_field(value: object) -> str:
-    """Format the value of a field for a message."""
-    return f"the number {value:.20}" if isinstance(value, JsonNumber) else f"a value {describe(value)}"
-
-
-@dataclass
-class RecordTable:
-    """An open table of records, with the attributes of an `ArrowTable`; its values are read as Python values.
-
-    A column is the name of a field, or the dotted path of a nested one; every record must have it. Rows are read in
-    blocks of about `size` bytes of text.
-    """
-
-    name: str
-    records: Iterator[Record]
-    decoder: Utf8Decoder
-    size: int
-    has_names: bool = field(default=True, kw_only=True)
+    @cached_property
+    def sample(self) -> list[Record]:
+        """The first records."""
+        return list(islice(self.records, N_CHECKED))
 
     @cached_property
     def cells(self) -> dict[str, list[Any]]:
-        """The values of the first records in the fields of the first one."""
-        sample = list(islice(self.records, N_CHECKED))
-        self.records = chain(sample, self.records)
-        return {field: [record.get(field) for _, record in sample] for field in (sample[0][1] if sample else ())}
+        """The values of the first records in each field."""
+        names = dict.fromkeys(field for _, record in self.sample for field in record)
+        return {name: [record.get(name) for _, record in self.sample] for name in names}
 
-    @property
-    def columns(self) -> list[str]:
+    @cached_property
+    def columns(self) -> list[str]:  # type: ignore[override]
         """The names of all columns."""
         return list(self.cells)
 
-    @property
-    def text_columns(self) -> list[str]:
+    @cached_property
+    def string_columns(self) -> list[str]:  # type: ignore[override]
         """The names of the columns of strings."""
-        if not self.has_names:
-            return [field for field in self.cells if field not in self.number_columns]
-        return [field for field, values in self.cells.items() if any(type(value) is str for value in values)]
+        return [name for name, values in self.cells.items() if any(type(value) is str for value in values)]
 
-    @property
-    def number_columns(self) -> list[str]:
+    @cached_property
+    def list_columns(self) -> list[str]:  # type: ignore[override]
+        """The names of the columns of lists of strings."""
+        return [name for name, values in self.cells.items() if any(map(is_string_list, values))]
+
+    @cached_property
+    def text_columns(self) -> list[str]:  # type: ignore[override]
+        """The names of the columns of strings that are not numbers."""
+        return (
+            self.string_columns if self.has_names else [name for name in self.cells if name not in self.number_columns]
+        )
+
+    @cached_property
+    def number_columns(self) -> list[str]:  # type: ignore[override]
         """The names of the columns of numbers."""
-        strings = self.text_columns if self.has_names else []
-        return [field for field, values in self.cells.items() if field not in strings and are_numbers(values)]
+        strings = self.string_columns if self.has_names else []
+        return [name for name, values in self.cells.items() if name not in strings and are_numbers(values)]
 
     @property
-    def is_text(self) -> bool:
+    def is_text(self) -> bool:  # type: ignore[override]
         """Whether all cells are strings, and numbers are spelled."""
         return not self.has_names and all(isinstance(one, str) for values in self.cells.values() for one in values)
 
-    def rows(self, selection: ColumnSelection) -> Iterator[TextBlock]:
-        """Yield the text, tags and kept columns of all rows (see `RecordCollector`)."""
-        return RecordCollector(self.name, selection, self.decoder).rows(self.records, self.size)
+    def check_column(self, name: str) -> None:
+        """Refuse a column that none of the first records has, nor a nested field that a dotted path leads to."""
+        is_nested = "." in name and any(has_field(record, name) for _, record in self.sample)
+        if self.sample and not is_nested:
+            check_column_exists(self.name, name, self.columns)
 
-    def batches(
-        self, columns: Sequence[str], optional: Sequence[str] = (), arrays: Sequence[str] = ()
-    ) -> Iterator[list[list[Any]]]:
-        """Yield column values as `ArrowTable.batches` does; columns in `arrays` are lists, not Arrow arrays."""
-        for column in () if self.has_names else columns:
-            check_column_exists(self.name, column, self.columns)
-        for part in batches_of(self.records, BATCH_ROWS):
-            cells = [[record.get(column) for _, record in part] for column in optional]
-            values, others = (
-                [[field_value(record, column, position) for position, record in part] for column in names]
-                for names in (columns, arrays)
-            )
-            yield [*values, *cells, *others]
+    def batches(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
+        """Yield all rows."""
+        yield from self.record_batches(chain(self.sample, self.records), roles)
+
+    def record_batches(self, records: Iterable[Record], roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
+        """Yield the rows of records."""
+        part: list[Record] = []
+        size = 0
+        for record in records:
+            part.append(record)
+            size += len(text) if isinstance(text := field_value(record[1], roles[0][0]), str) else 1
+            if size >= self.size or len(part) == BATCH_ROWS:
+                yield self.batch(part, roles)
+                part, size = [], 0
+        if part:
+            yield self.batch(part, roles)
+
+    def batch(self, records: list[Record], roles: Sequence[tuple[str, Role]]) -> Batch:
+        """Return records as a batch."""
+
+        def position(row: int) -> str:
+            return records[row][0]
+
+        arrays = []
+        for name, role in roles:
+            values = [field_value(record, name) for _, record in records]
+            of_role = Cells(name, role, position, self.decoder)
+            arrays.append(self.kept_values(name, values) if role is Role.ANY else of_role.array(values))
+        return Batch(arrays, position)
+
+    def kept_values(self, name: str, values: list[Any]) -> Any:
+        """Return the values of a kept field as an array of the type that the first ones have."""
+        kind = self.types.get(name)
+        try:
+            array = pa.array(list(map(as_python, values)), kind)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            must = "one type" if kind is None else f"the type {kind}"
+            reason = " ".join(str(error).split())
+            raise CorpusError(f"{self.name}: the values of {name!r} do not all have {must}: {reason}") from None
+        array = array.cast(pa.string()) if pa.types.is_null(array.type) else array
+        self.types[name] = array.type
+        return array
 
 
-class JsonTable(RecordTable):
-    """A table of JSON lines that come in blocks of valid UTF-8."""
+def is_string_list(value: Any) -> bool:
+    """Whether a value is a list of strings that is not empty."""
+    is_list = isinstance(value, list | tuple) and bool(value)
+    return is_list and all(isinstance(one, str) and not isinstance(one, JsonNumber) for one in value)
 
-    def __init__(self, name: str, blocks: Iterable[bytes], decoder: Utf8Decoder, size: int) -> None:
-        self.blocks = blocks
-        super().__init__(name, json_records(blocks, name), decoder, size)
 
-    def rows(self, selection: ColumnSelection) -> Iterator[TextBlock]:
-        """Yield the text, tags and kept columns of all rows; blocks of common rows are parsed by Arrow."""
-        collector, n_lines = RecordCollector(self.name, selection, self.decoder), 0
-        for text in line_blocks(self.blocks):
-            rows = parse_rows(text, collector)
-            if rows is not None:
-                yield rows
+def field_value(record: dict[str, Any], path: str) -> Any:
+    """Return the value of a field by its name or by a dotted path; None if the record does not have it."""
+    if path in record:
+        return record[path]
+    value: Any = record if "." in path else None
+    for name in path.split("."):
+        value = value.get(name) if type(value) is dict else None
+    return value
+
+
+def has_field(record: dict[str, Any], path: str) -> bool:
+    """Whether a record has a nested field, or null on the way to it."""
+    value: Any = record
+    for name in path.split("."):
+        if value is None:
+            return True
+        if type(value) is not dict or name not in value:
+            return False
+        value = value[name]
+    return True
+
+
+class BlockTable(RecordTable):
+    """A table of records in lines that come in blocks of valid UTF-8; Arrow parses blocks of common lines.
+
+    unit: what a line is, for messages.
+    """
+
+    def __init__(
+        self, name: str, blocks: Iterable[bytes], decoder: Utf8Decoder, size: int, *, has_names: bool = True,
+        unit: str = "line",
+    ) -> None:  # fmt: skip
+        super().__init__(name, (), decoder, size, has_names=has_names)
+        self.blocks, self.unit, self.n_lines = line_blocks(blocks), unit, 0
+
+    @cached_property
+    def sample(self) -> list[Record]:
+        """The records of the first blocks."""
+        records: list[Record] = []
+        while len(records) < N_CHECKED and (text := next(self.blocks, b"")):
+            records += self.counted_records(text)
+        return records
+
+    def counted_records(self, text: bytes) -> Iterator[Record]:
+        """Yield the records of the next lines, parsed by the standard library."""
+        yield from self.parsed_records(text)
+        self.n_lines += text.count(b"\n")
+
+    def batches(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
+        """Yield all rows."""
+        yield from self.record_batches(self.sample, roles)
+        types = self.arrow_types(roles)
+        for text in self.blocks:
+            batch = None if types is None or len(text) > MAX_ROW else self.parsed_batch(text, roles, types)
+            if batch is None:
+                yield from self.record_batches(self.counted_records(text), roles)
             else:
-                yield from collector.rows(json_records([text], self.name, n_lines), self.size)
-            n_lines += text.count(b"\n")
+                yield batch
+                self.n_lines += text.count(b"\n")
+
+    def line_positions(self, text: bytes, starts: Callable[[], NDArray[np.int64]]) -> Position:
+        """Return the function from a row of a block to its position; row i begins at byte `starts()[i]`."""
+        n_lines = self.n_lines
+        return lambda row: f"{self.name}, {self.unit} {n_lines + text.count(10, 0, int(starts()[row])) + 1}"
+
+    def parsed_records(self, text: bytes) -> Iterator[Record]:
+        """Yield the records of a block, parsed by the standard library."""
+        raise NotImplementedError
+
+    def arrow_types(self, roles: Sequence[tuple[str, Role]]) -> dict[str, Any] | None:
+        """Return the types with which Arrow reads columns; None if it might read something else than the sample has."""
+        raise NotImplementedError
+
+    def parsed_batch(self, text: bytes, roles: Sequence[tuple[str, Role]], types: dict[str, Any]) -> Batch | None:
+        """Parse a block with Arrow; None if Arrow refuses it, or might read something else than `parsed_records`."""
+        raise NotImplementedError
+
+
+class JsonTable(BlockTable):
+    """A table of JSON objects, one a line."""
+
+    def parsed_records(self, text: bytes) -> Iterator[Record]:
+        """Yield the objects of a block."""
+        return json_records([text], self.name, self.n_lines, self.unit)
+
+    def arrow_types(self, roles: Sequence[tuple[str, Role]]) -> dict[str, Any] | None:
+        """Return the types with which Arrow reads columns; None if it might read something else than the sample has."""
+        types: dict[str, Any] = {}
+        for name, role in roles:
+            values = [value for value in self.cells.get(name, ()) if value is not None]
+            kinds = set(map(type, values))
+            if kinds == {str} and role in (Role.TEXT, Role.TAG):
+                kind = pa.string()
+            elif kinds == {JsonNumber} and role in (Role.TAG, Role.NUMBER):
+                kind = pa.int64() if role is Role.TAG else pa.float64()
+            elif kinds == {list} and role is not Role.ANY:
+                kind = pa.list_(pa.float64() if role is Role.VECTOR else pa.string())
+            else:
+                return None
+            if "." in name or types.setdefault(name, kind) != kind:  # a path may lead to a nested field in some records
+                return None
+        return types
+
+    def parsed_batch(self, text: bytes, roles: Sequence[tuple[str, Role]], types: dict[str, Any]) -> Batch | None:
+        """Parse a block with Arrow."""
+        starts = object_starts(text)
+        if starts is None or (pa.int64() in types.values() and NEGATIVE_ZERO.search(text)):
+            return None
+        table = parse_lines(text, types)
+        if table is None or len(table) != len(starts):
+            return None
+        arrays = [cast(combine_chunks(table[name]), role) for name, role in roles]
+        position = self.line_positions(text, lambda: starts)
+        return None if any(array is None for array in arrays) else Batch(arrays, position)
 
 
 def batches_of(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -312,27 +312,13 @@ def tuple_records(items: Iterable[Any]) -> Iterator[Record]:
         yield f"item {number}", dict(zip(names, item, strict=True))
 
 
-def line_records(blocks: Iterable[bytes], name: str) -> Iterator[Record]:
-    """Yield the cells between the tabs of lines as records whose fields are numbered; blank lines are skipped."""
-    names: list[str] = []
-    for number, line in enumerate(chain.from_iterable(complete_lines(blocks, name)), 1):
-        if not line.strip():
-            continue
-        cells = line.rstrip("\r").split("\t")
-        names = names or position_names(cells)
-        if len(cells) != len(names) or len(names) == 1:
-            error, expected = (CorpusError, len(names)) if len(names) > 1 else (SingleTextError, "at least 2")
-            raise error(f"{name}, line {number}: expected {expected} cells separated by tabs, got {len(cells)}")
-        yield f"{name}, line {number}", dict(zip(names, cells, strict=True))
-
-
-def json_records(blocks: Iterable[bytes], file: str, number: int = 0) -> Iterator[Record]:
+def json_records(blocks: Iterable[bytes], file: str, number: int = 0, unit: str = "line") -> Iterator[Record]:
     """Yield the objects of JSON lines that come in blocks of valid UTF-8, after `number` lines; skips blank lines."""
     for lines in complete_lines(blocks, file, number):
         for line in lines:
             number += 1
             if line and not line.isspace():
-                position = f"{file}, line {number}"
+                position = f"{file}, {unit} {number}"
                 yield position, parse_object(line, position)
 
 
@@ -359,7 +345,7 @@ def parse_object(line: str, position: str) -> dict[str, Any]:
         reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
         raise CorpusError(f"{position}: invalid JSON: {reason}") from None
     if type(value) is not dict:
-        raise CorpusError(f"{position}: expected a JSON object, got {describe_field(value)}")
+        raise CorpusError(f"{position}: expected a JSON object, got {describe_cell(value)}")
     return value
 
 
@@ -388,29 +374,8 @@ def line_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
             text = text[end:]
 
 
-def parse_rows(text: bytes, collector: RecordCollector) -> TextBlock | None:
-    """Parse lines with Arrow; None if Arrow refuses them, or might read something else than the standard library."""
-    types: dict[type, Any] = {str: pa.string(), JsonNumber: pa.int64()}
-    is_common = all(kind in types for kind in collector.kinds) and collector.kinds[:1] == [str]
-    if not is_common or collector.is_tokens or collector.columns.keeps_columns or len(text) > MAX_ROW:
-        return None
-    n_objects = count_objects(text)
-    if n_objects is None or (JsonNumber in collector.kinds and NEGATIVE_ZERO.search(text)):
-        return None
-    fields = zip(collector.names, collector.kinds, strict=True)
-    table = parse_lines(text, {name: types[kind] for name, kind in fields})
-    if table is None or len(table) != n_objects or any(column.null_count for column in table.columns):
-        return None  # null stands for a missing field, too
-    collector.is_tokens = False
-    name, *tag_names = collector.names
-    data, starts = string_bytes(combine_chunks(table[name]))
-    tags = [list(map(str, table[tag].to_pylist())) for tag in tag_names]
-    merged = [merge_tags(row) for row in zip(*tags, strict=True)] if tags else None
-    return TextBlock(data.tobytes(), starts[1:], tags=merged)
-
-
-def count_objects(text: bytes) -> int | None:
-    """Return the number of lines that are not empty; None if some do not begin and end as an object does."""
+def object_starts(text: bytes) -> NDArray[np.int64] | None:
+    """Return where lines that are not empty begin; None if some do not begin and end as an object does."""
     data = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(data == LINE_FEED)
     ends = ends if text.endswith(b"\n") else np.append(ends, len(text))
@@ -419,7 +384,7 @@ def count_objects(text: bytes) -> int | None:
     starts, last = starts[is_filled], ends[is_filled] - 1
     last -= data[last] == CARRIAGE_RETURN
     are_objects = (data[starts] == OPEN_OBJECT).all() and (data[last] == CLOSE_OBJECT).all()
-    return len(starts) if are_objects else None
+    return starts if are_objects else None
 
 
 def parse_lines(text: bytes, types: dict[str, Any]) -> Any:

@@ -1,6 +1,6 @@
 """`TextBlock`: the unit in which the text of every source is read."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from typing import Any
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import Tags
-from embeddings.support.arrow import pa
+from embeddings.corpora.reading.tag_arrays import concatenate_tags
+from embeddings.support.arrow import pa, to_arrow
 
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
@@ -24,18 +24,20 @@ class TextBlock:
             a line.
         parts_are_documents: each part is one document; else blank lines separate documents.
         is_complete: the last part ends with the block; else it continues in the next one.
-        tags: the tags of each row; None without tag columns.
+        tags: the tags of each row, a pyarrow array of large strings or of lists of them; None without tag columns.
         columns: the kept columns of the rows, a pyarrow table; None if none are kept.
         token_lists: the tokens of each row, if rows are tokenized already; `data` and `ends` are then empty.
+        vectors: the vector of each row, (rows, dim); None if they have none.
     """
 
     data: bytes
     ends: Sequence[int] | NDArray[np.int64]
     parts_are_documents: bool = True
     is_complete: bool = True
-    tags: Tags | None = None
+    tags: Any = None
     columns: Any = None
     token_lists: Sequence[Sequence[bytes]] | None = None
+    vectors: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.ends if self.token_lists is None else self.token_lists)
@@ -60,16 +62,19 @@ class TextBlock:
         return lines if self.parts_are_documents else [line.rstrip("\r\n") for line in lines]
 
     def slice(self, start: int, stop: int) -> "TextBlock":
-        """Return the rows from `start` to `stop`, with their tags and columns."""
+        """Return the rows from `start` to `stop`, with their tags, columns and vectors."""
         if start == 0 and stop >= len(self):
             return self
-        tags = None if self.tags is None else self.tags[start:stop]
-        columns = None if self.columns is None else self.columns.slice(start, stop - start)
+        parts = self.other_parts(lambda part: part.slice(start, stop - start), slice(start, stop))
         if self.token_lists is not None:
-            return replace(self, tags=tags, columns=columns, token_lists=self.token_lists[start:stop])
+            return replace(self, token_lists=self.token_lists[start:stop], **parts)
         starts = self.starts[start : stop + 1]
-        data = self.data[starts[0] : starts[-1]]
-        return replace(self, data=data, ends=starts[1:] - starts[0], tags=tags, columns=columns)
+        return replace(self, data=self.data[starts[0] : starts[-1]], ends=starts[1:] - starts[0], **parts)
+
+    def other_parts(self, of_arrow: Callable[[Any], Any], rows: Any) -> dict[str, Any]:
+        """Return the tags, columns and vectors of some rows, the first two by a method of pyarrow."""
+        tags, columns = (None if part is None else of_arrow(part) for part in (self.tags, self.columns))
+        return {"tags": tags, "columns": columns, "vectors": None if self.vectors is None else self.vectors[rows]}
 
     def split(self, size: int) -> "Iterator[TextBlock]":
         """Yield the rows in blocks of at most `size` bytes, or of one longer row; lists of tokens as they are."""
@@ -78,13 +83,12 @@ class TextBlock:
             yield self
 
     def select(self, is_kept: NDArray[np.bool_]) -> "TextBlock":
-        """Return some of the rows, with their tags and columns; `is_kept` is (rows,)."""
-        tags = None if self.tags is None else list(compress(self.tags, is_kept))
-        columns = None if self.columns is None else self.columns.take(np.flatnonzero(is_kept).tolist())
+        """Return some of the rows, with their tags, columns and vectors; `is_kept` is (rows,)."""
+        parts = self.other_parts(lambda part: part.filter(to_arrow(is_kept)), is_kept)
         if self.token_lists is not None:
-            return replace(self, tags=tags, columns=columns, token_lists=list(compress(self.token_lists, is_kept)))
+            return replace(self, token_lists=list(compress(self.token_lists, is_kept)), **parts)
         data = np.frombuffer(self.data, np.uint8)[np.repeat(is_kept, self.sizes)].tobytes()
-        return replace(self, data=data, ends=np.cumsum(self.sizes[is_kept]), tags=tags, columns=columns)
+        return replace(self, data=data, ends=np.cumsum(self.sizes[is_kept]), **parts)
 
     @classmethod
     def of_file(cls, data: bytes) -> "TextBlock":
@@ -92,15 +96,14 @@ class TextBlock:
         return cls(data, (len(data),), parts_are_documents=False, is_complete=False)
 
     @classmethod
-    def of_cells(cls, cells: Sequence[bytes], tags: Tags | None = None, columns: Any = None) -> "TextBlock":
+    def of_cells(cls, cells: Sequence[bytes]) -> "TextBlock":
         """Build rows from their texts."""
-        ends = np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells)))
-        return cls(b"".join(cells), ends, tags=tags, columns=columns)
+        return cls(b"".join(cells), np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells))))
 
     @classmethod
-    def of_tokens(cls, lists: Sequence[Sequence[bytes]], tags: Tags | None = None, columns: Any = None) -> "TextBlock":
+    def of_tokens(cls, lists: Sequence[Sequence[bytes]]) -> "TextBlock":
         """Build rows whose texts are lists of tokens."""
-        return cls(b"", (), tags=tags, columns=columns, token_lists=lists)
+        return cls(b"", (), token_lists=lists)
 
 
 def parts_of_size(ends: NDArray[np.int64], size: int, n_rows: int | None = None) -> Iterator[tuple[int, int]]:
@@ -161,7 +164,7 @@ def merge_blocks(blocks: Iterable[TextBlock], size: int) -> Iterator[TextBlock]:
     for rows in blocks:
         if rows.token_lists is None:
             buffer.append(rows)
-            length += len(rows.data)
+            length += len(rows.data) + (0 if rows.vectors is None else rows.vectors.nbytes)
         if buffer and (length >= size or rows.token_lists is not None):
             yield concatenate_rows(buffer)
             buffer, length = [], 0
@@ -173,14 +176,14 @@ def merge_blocks(blocks: Iterable[TextBlock], size: int) -> Iterator[TextBlock]:
 
 def concatenate_rows(blocks: list[TextBlock]) -> TextBlock:
     """Concatenate the rows of blocks."""
+    first = blocks[0]
     if len(blocks) == 1:
-        return blocks[0]
-    tags = None if blocks[0].tags is None else [tag for rows in blocks for tag in rows.tags or ()]
-    columns = None
-    if blocks[0].columns is not None:
-        columns = pa.concat_tables([rows.columns for rows in blocks])
+        return first
+    tags = None if first.tags is None else concatenate_tags([rows.tags for rows in blocks])
+    columns = None if first.columns is None else pa.concat_tables([rows.columns for rows in blocks])
+    vectors = None if first.vectors is None else np.concatenate([rows.vectors for rows in blocks])  # type: ignore[misc]
     ends = np.cumsum(np.concatenate([rows.sizes for rows in blocks]))
-    return TextBlock(b"".join(rows.data for rows in blocks), ends, tags=tags, columns=columns)
+    return TextBlock(b"".join(rows.data for rows in blocks), ends, tags=tags, columns=columns, vectors=vectors)
 
 
 def is_long(text: bytes) -> bool:

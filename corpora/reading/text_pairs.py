@@ -1,32 +1,29 @@
 """Pairs of texts, batch by batch: columns of tables, or pairs made from documents."""
 
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from itertools import compress, islice, pairwise
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.encoded_corpus import PROPORTIONS
-from embeddings.corpora.reading.columns import ColumnSelection, check_column
-from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, Utf8Decoder, check_encoding, encode_utf8
-from embeddings.corpora.reading.reader import SourceReader, Table, is_table, open_table
-from embeddings.corpora.reading.record_rows import JsonNumber, batches_of, describe_field
+from embeddings.corpora.reading.columns import Columns, ColumnSelection, check_column
+from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, check_encoding
+from embeddings.corpora.reading.reader import SourceReader, is_table
+from embeddings.corpora.reading.record_rows import batches_of
+from embeddings.corpora.reading.rows import RowReader, Rows
 from embeddings.corpora.reading.sources import Source, resolve_source
+from embeddings.corpora.reading.tables import Table
 from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.errors import CorpusError, S, SettingError, SingleTextError, marked
 from embeddings.printable import format_names
 from embeddings.settings import check_value
+from embeddings.support.arrow import pc, string_scalar, to_string_array
 from embeddings.support.logs import log
-
-if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
-    from embeddings.corpora.encoder import Encoder
 
 CLOSING = "\"'\u201d\u2019\u00bb)\\]\u300d\u300f\uff09"  # quotes and brackets, escaped for a set of characters
 OPENING = "\"'\u201c\u2018\u00ab([\u300c\u300e\uff08"
@@ -87,58 +84,6 @@ class PairBatch:
         return len(self.left)
 
 
-class PairChecks:
-    """Drops pairs with an empty side, and refuses pairs that nothing can be learned from."""
-
-    def __init__(self, name: str, missing: str = "it is empty") -> None:
-        self.name = name
-        self.missing = missing  # why there are no pairs
-        self.n_pairs = self.n_empty = 0
-        self.form: dict[str, bool] = {}  # what pairs have
-        self.form_of = ""
-        self.pairs: set[tuple[str, str]] = set()  # those of batches until two differ
-        self.ratings: set[float] = set()  # the same
-        self.first_empty = ""
-
-    def add(self, batch: PairBatch, position: str, first: int) -> PairBatch:
-        """Return a batch without pairs with an empty side; its pairs are numbered from `first` on."""
-        parts = {"ratings": batch.ratings, "negative texts": batch.negatives, "weights": batch.weights}
-        form = {what: part is not None for what, part in parts.items()}
-        if self.form and self.form != form:
-            what = next(what for what in form if form[what] != self.form[what])
-            raise CorpusError(f"some pairs have {what} and others do not: {self.form_of} 1; {position} 1")
-        self.form, self.form_of = form, self.form_of or position
-        texts = [part for part in (batch.left, batch.right, batch.negatives) if part is not None]
-        keep = [all(row) for row in zip(*texts, strict=True)]
-        if not all(keep):
-            self.first_empty = self.first_empty or f"{position} {first + keep.index(False) + 1}"
-            left, right, *negatives = (list(compress(part, keep)) for part in texts)
-            numbers = (None if part is None else part[keep] for part in (batch.ratings, batch.weights))
-            batch = PairBatch(left, right, negatives[0] if negatives else None, *numbers)
-            self.n_empty += len(keep) - len(batch)
-        self.n_pairs += len(batch)
-        if len(self.pairs) < 2:
-            self.pairs.update(zip(batch.left, batch.right, strict=True))
-        if len(self.ratings) < 2 and batch.ratings is not None:
-            self.ratings.update(batch.ratings.tolist())
-        return batch
-
-    def finish(self) -> None:
-        """Check all pairs together."""
-        if self.n_empty and self.n_pairs:
-            log.warning(
-                "%s: dropped %s of %s pairs with an empty side; the first one is %s",
-                self.name, self.n_empty, self.n_empty + self.n_pairs, self.first_empty,
-            )  # fmt: skip
-        if not self.n_pairs:
-            empty = f"all {self.n_empty} have an empty side, the first one in {self.first_empty}"
-            raise CorpusError(f"{self.name} contains no pairs of texts: {empty if self.n_empty else self.missing}")
-        if self.n_pairs > 1 and len(self.pairs) == 1:
-            raise CorpusError(f"all {self.n_pairs} pairs of {self.name} are the same: {self.pairs.pop()!r:.80}")
-        if self.n_pairs > 1 and len(self.ratings) == 1:
-            raise CorpusError(f"all ratings of {self.name} are {self.ratings.pop():g}; ratings must vary")
-
-
 TITLE_BODY, NEIGHBOURS = "title-body", "neighbours"
 PARAGRAPHS, SENTENCES, FIRST_SENTENCE = "neighbouring-paragraphs", "neighbouring-sentences", "first-sentence"
 DOCUMENT_PAIRS = (TITLE_BODY, NEIGHBOURS, PARAGRAPHS, SENTENCES, FIRST_SENTENCE)
@@ -192,6 +137,7 @@ def document_lines(blocks: Iterable[TextBlock], name: str) -> Iterator[Line]:
     for block in text_batches(blocks):
         if block.token_lists is not None:
             raise CorpusError(f"{name} contains lists of tokens; expected documents")
+        titles = None if block.tags is None else block.tags.to_pylist()
         for number, (start, stop) in enumerate(pairwise(block.starts.tolist())):
             text = block.data[start:stop].decode()
             if not block.parts_are_documents:
@@ -200,11 +146,11 @@ def document_lines(blocks: Iterable[TextBlock], name: str) -> Iterator[Line]:
                     yield is_start, line
                 is_start = not line
                 continue
-            if block.tags is not None:
-                title = block.tags[number]
+            if titles is not None:
+                title = titles[number]
                 yield True, (title if isinstance(title, str) else " ".join(title or ())).strip()
             paragraphs = [line for line in map(str.strip, text.splitlines()) if line]
-            yield from ((block.tags is None and place == 0, line) for place, line in enumerate(paragraphs))
+            yield from ((titles is None and place == 0, line) for place, line in enumerate(paragraphs))
 
 
 COLUMNS = "columns"
@@ -244,10 +190,16 @@ class PairColumns:
         if (self.left is None) != (self.right is None):
             raise SettingError(f"{S.left_column} and {S.right_column} must be set together")
 
-    def resolve(self, table: Table) -> "PairColumns":
-        """The pair columns of a table; a column that is not set is inferred from the names in the table."""
-        if self.left is not None:
-            return self
+    def resolve(self, table: Table) -> Columns:
+        """The columns of the pairs of a table; one that is not set is inferred from the names in the table."""
+        found = self if self.left is not None else self.inferred(table)
+        texts = [name for name in (found.left, found.right, found.negative) if name is not None]
+        columns = Columns(texts, rating=found.rating, weight=found.weight)
+        log.info("%s: pairs of the columns %s", table.name, ", ".join(name for name, _ in columns.roles))
+        return columns
+
+    def inferred(self, table: Table) -> "PairColumns":
+        """These columns, and those that the names in a table tell."""
         named = (self.negative, self.rating, self.weight)
         texts = [name for name in table.text_columns if name not in named]
         if table.is_text and len(others := [name for name in table.columns if name not in named]) == 2:
@@ -273,6 +225,88 @@ class PairColumns:
             ratings = [name for name in numbers if name.lower() in RATING_NAMES or not table.has_names]
             rating = ratings[0] if len(ratings) == 1 and table.columns[2:] else None
         return replace(self, left=texts[0], right=texts[1], negative=negative, rating=rating)
+
+
+class PairReader(RowReader):
+    """Reads pairs without those with an empty side, and refuses pairs that nothing can be learned from.
+
+    Arguments:
+        kinds: see `TextPairs`.
+        documents: the columns of tables that hold documents.
+    """
+
+    def __init__(self, columns: PairColumns, kinds: Sequence[str], documents: ColumnSelection) -> None:
+        self.kinds, self.documents = kinds, documents
+        self.document_kinds = [kind for kind in kinds if kind != COLUMNS]
+        reason = f"no document has {' or '.join(self.document_kinds)}; {RULE}" if self.document_kinds else "it is empty"
+        super().__init__(columns.resolve, "pairs of texts", columns.header, reason)
+        self.example: list[str] | None = None  # the first pair, until another one differs
+        self.rating: float | None = None  # the same
+        self.n_texts = 2
+
+    def read_source(self, reader: SourceReader, source: Source) -> Iterator[Rows]:
+        """Yield the pairs of a source: rows of a table, or made from documents.
+
+        In plain text, blank lines separate documents; each row of a table and each string of an iterable is a document.
+        The first line is the title, unless a column has the titles. Other lines are paragraphs.
+        """
+        has_rows = not self.document_kinds or (COLUMNS in self.kinds and is_table(source, reader.encoding))
+        return super().read_source(reader, source) if has_rows else self.document_pairs(reader, source)
+
+    def document_pairs(self, reader: SourceReader, source: Source) -> Iterator[Rows]:
+        """Yield the pairs made from the documents of a source."""
+        documents = replace(reader, columns=self.documents, rows=None, duplicate_filter=None)
+        pairs = line_pairs(document_lines(documents.read(source), source.name), self.document_kinds, source.name)
+        done = 0
+        for batch in batches_of(pairs, BATCH_PAIRS):
+            texts = [to_string_array(side) for side in zip(*batch, strict=True)]
+            rows = self.filled(Rows(texts, partial(pair_position, source.name, done)))
+            done += len(batch)
+            if len(rows):
+                yield rows
+        reader.done, reader.errors, reader.error_positions = documents.done, documents.errors, documents.error_positions
+
+    def read(self, table: Table) -> Iterator[Rows]:
+        """Yield the pairs of a table."""
+        before = self.n_rows
+        try:
+            yield from super().read(table)
+        except SingleTextError as error:
+            remedy = "to make pairs from documents, use --pairs neighbours, in Python PairFormat('neighbours')"
+            raise CorpusError(f"{marked(error)}; {remedy}") from None
+        if self.n_rows == before and table.is_text and table.has_names and table.columns:
+            self.reason = "its only row is read as column names; add a row of names above it"
+
+    def filled(self, rows: Rows) -> Rows:
+        """Return rows without pairs with an empty side."""
+        n_pairs = self.n_filled
+        rows = super().filled(rows)
+        self.n_texts = len(rows.texts)
+        if not len(rows):
+            return rows
+        if not n_pairs:
+            self.example = [text[0].as_py() for text in rows.texts]
+            self.rating = None if rows.ratings is None else float(rows.ratings[0])
+        if self.example is not None:
+            sides = zip(rows.texts[:2], self.example, strict=False)
+            is_same = all(pc.all(pc.equal(side, string_scalar(first))).as_py() for side, first in sides)
+            self.example = self.example if is_same else None
+        if self.rating is not None and (rows.ratings != self.rating).any():  # type: ignore[union-attr]
+            self.rating = None
+        return rows
+
+    def finish(self, name: str) -> None:
+        """Check all pairs together."""
+        super().finish(name)
+        if self.n_filled > 1 and self.example is not None:
+            raise CorpusError(f"all {self.n_filled} pairs of {name} are the same: {tuple(self.example)!r:.80}")
+        if self.n_filled > 1 and self.rating is not None:
+            raise CorpusError(f"all ratings of {name} are {self.rating:g}; ratings must vary")
+
+
+def pair_position(name: str, done: int, row: int) -> str:
+    """Return the position of a pair made from documents, after `done` others."""
+    return f"{name}, pair {done + row + 1}"
 
 
 class TextPairs:
@@ -324,7 +358,6 @@ class TextPairs:
         self.encoding = check_encoding(encoding)
         self.encoding_errors = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         self.n_pairs = self.n_empty = 0  # of the last complete iteration
-        self.sizes: list[int] = []  # the number of pairs of each source, the same
 
     @property
     def name(self) -> str:
@@ -332,58 +365,15 @@ class TextPairs:
         return ", ".join(source.name for source in self.sources)
 
     def __iter__(self) -> Iterator[PairBatch]:
-        document_kinds = [kind for kind in self.kinds if kind != COLUMNS]
-        missing = f"no document has {' or '.join(document_kinds)}; {RULE}" if document_kinds else "it is empty"
-        checks, ends = PairChecks(self.name, missing), [0]
+        documents = ColumnSelection(self.text_column, (self.title_column,) if self.title_column else ())
+        pairs = PairReader(self.columns, self.kinds, documents)
+        reader = SourceReader(self.encoding_errors, encoding=self.encoding, columns=pairs)
         for source in self.sources:
-            has_rows = not document_kinds or (COLUMNS in self.kinds and is_table(source, self.encoding))
-            unit = "row" if has_rows else "pair"
-            batches = self.rows(source, checks) if has_rows else self.document_batches(source, document_kinds)
-            for first, batch in batches:
-                if len(kept := checks.add(batch, f"{source.name}, {unit}", first)):
-                    yield kept
-            ends.append(checks.n_pairs)
-        self.sizes = np.diff(ends).tolist()
-        self.n_pairs, self.n_empty = checks.n_pairs, checks.n_empty
-        checks.finish()
-
-    def rows(self, source: Source, checks: PairChecks) -> Iterator[tuple[int, PairBatch]]:
-        """Yield the rows of a table, with the number of the first row of each batch; note why there are none."""
-        decoder = Utf8Decoder(self.encoding_errors, source.name)
-        with open_table(
-            source, header=self.columns.header, encoding=self.encoding, encoding_errors=self.encoding_errors
-        ) as table:
-            if not table.columns:
-                return
-            columns, done = self.columns.resolve(table), 0
-            texts = [name for name in (columns.left, columns.right, columns.negative) if name is not None]
-            names = [*texts, *(name for name in (columns.rating, columns.weight) if name is not None)]
-            log.info("%s: pairs of the columns %s", source.name, ", ".join(names))
-            for values in table.batches(names):
-                parts = (clean_texts(*part, source.name, done, decoder) for part in zip(values, texts, strict=False))
-                left, right, *negatives = parts
-                ratings = weights = None
-                if columns.rating is not None:
-                    ratings = parse_ratings(values[len(texts)], columns.rating, source.name, done)
-                if columns.weight is not None:
-                    weights = parse_weights(values[-1], columns.weight, source.name, done)
-                yield done, PairBatch(left, right, negatives[0] if negatives else None, ratings, weights)
-                done += len(left)
-            if not done and table.is_text and table.has_names:
-                checks.missing = "its only row is read as column names; add a row of names above it"
-
-    def document_batches(self, source: Source, kinds: Sequence[str]) -> Iterator[tuple[int, PairBatch]]:
-        """Yield the pairs made from documents, with the number of the first pair of each batch.
-
-        In plain text, blank lines separate documents; each row of a table and each string of an iterable is a document.
-        The first line is the title, unless `title_column` names a column of titles. Other lines are paragraphs.
-        """
-        columns = ColumnSelection(self.text_column, (self.title_column,) if self.title_column else ())
-        reader = SourceReader(self.encoding_errors, columns=columns, encoding=self.encoding)
-        pairs = line_pairs(document_lines(reader.read(source), source.name), kinds, source.name)
-        for number, batch in enumerate(batches_of(pairs, BATCH_PAIRS)):
-            left, right = map(list, zip(*batch, strict=True))
-            yield number * BATCH_PAIRS, PairBatch(left, right)
+            for rows in pairs.read_source(reader, source):
+                left, right, *negatives = (text.to_pylist() for text in rows.texts)
+                yield PairBatch(left, right, negatives[0] if negatives else None, rows.ratings, rows.weights)
+        self.n_pairs, self.n_empty = pairs.n_filled, pairs.n_empty
+        pairs.finish(self.name)
 
 
 def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
@@ -397,52 +387,7 @@ def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def clean_texts(cells: list[Any], column: str, file: str, start: int, decoder: Utf8Decoder) -> list[str]:
-    """Return texts without white space around them; null is an empty text."""
-    texts = []
-    for row, cell in enumerate(cells, start + 1):
-        if cell is not None and (not isinstance(cell, str) or isinstance(cell, JsonNumber)):
-            problem = f"the text in column {column!r} must be a string, got {describe_field(cell)}"
-            raise CorpusError(f"{file}, row {row}: {problem}")
-        text = (cell or "").strip()
-        texts.append(text if text.isascii() else encode_utf8(text, decoder, f"{file}, row {row}").decode())
-    return texts
-
-
-def parse_ratings(cells: list[Any], column: str, file: str, start: int, name: str = "rating") -> NDArray[np.float64]:
-    """Return ratings, or numbers of another name, (rows,)."""
-    ratings = np.full(len(cells), np.nan)
-    for place, cell in enumerate(cells):
-        with suppress(TypeError, ValueError):
-            ratings[place] = float(cell)
-        if not math.isfinite(ratings[place]):
-            problem = f"the {name} in column {column!r} must be a number, got {cell!r:.40}"
-            raise CorpusError(f"{file}, row {start + place + 1}: {problem}")
-    return ratings
-
-
-MAX_PAIR_WEIGHT = 1e100
-
-
-def parse_weights(cells: list[Any], column: str, file: str, start: int) -> NDArray[np.float64]:
-    """Return weights, (rows,), numbers from 0 on whose sum is finite."""
-    weights = parse_ratings(cells, column, file, start, "weight")
-    if (is_outside := (weights < 0) | (weights > MAX_PAIR_WEIGHT)).any():
-        row = int(np.argmax(is_outside))
-        problem = f"the weight in column {column!r} must be in [0, {MAX_PAIR_WEIGHT:g}], got {weights[row]:g}"
-        raise CorpusError(f"{file}, row {start + row + 1}: {problem}")
-    return weights
-
-
-def number_tags(*columns: NDArray[np.float64] | None) -> list[list[str]] | None:
-    """Ratings and weights of documents as tags; those of weights begin with a tab. None without either."""
-    marked_columns = [(mark, column) for mark, column in zip(("", "\t"), columns, strict=True) if column is not None]
-    rows = zip(*([f"{mark}{number!r}" for number in column.tolist()] for mark, column in marked_columns), strict=True)
-    return [list(row) for row in rows] if marked_columns else None
-
-
 PAIR_SIDES = "pair_sides"  # in the description of a corpus: how many texts a pair has
-LINE_BREAKS = {ord(mark): " " for mark in "\n\r"}
 
 
 @dataclass(frozen=True)
@@ -485,38 +430,7 @@ class PairFormat:
         """The columns of tables."""
         return PairColumns(self.left, self.right, self.negative, self.rating, self.weight, self.header)
 
-
-def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict[str, Any]:
-    """Encode the pairs of a corpus, each a document, and each of its two or three texts a sentence.
-
-    Returns:
-        The fields of the description of the corpus that reading determines.
-    """
-    sides = 2
-    batches = TextPairs(
-        *corpus.sources,  # type: ignore[arg-type]  # resolved already
-        kinds=pairs.kinds.split(","),
-        columns=pairs.columns(),
-        text_column=corpus.text_column,
-        title_column=pairs.title_column,
-        encoding=corpus.encoding,
-        encoding_errors=corpus.encoding_errors,
-    )
-
-    def blocks() -> Iterator[TextBlock]:
-        nonlocal sides
-        for batch in batches:
-            texts = [batch.left, batch.right, *([] if batch.negatives is None else [batch.negatives])]
-            sides = len(texts)
-            tags = number_tags(batch.ratings, batch.weights)
-            rows = ["".join(f"{text.translate(LINE_BREAKS)}\n" for text in pair) for pair in zip(*texts, strict=True)]
-            yield TextBlock.of_cells([row.encode() for row in rows], tags)
-
-    try:
-        encoder.add(blocks(), batches.name)
-    except SingleTextError as error:
-        remedy = "to make pairs from documents, use --pairs neighbours, in Python PairFormat('neighbours')"
-        raise CorpusError(f"{marked(error)}; {remedy}") from None
-    sizes, found = iter(batches.sizes), {"decoding_errors": 0, "columns": {}, PAIR_SIDES: sides}
-    inputs = [[sum(islice(sizes, n_sources)), proportion] for n_sources, proportion in corpus.proportions]
-    return found | ({PROPORTIONS: inputs} if inputs else {})
+    def row_reader(self, text_column: str | None) -> PairReader:
+        """Return the reader of pairs; `text_column` is the column of documents in tables."""
+        documents = ColumnSelection(text_column, (self.title_column,) if self.title_column else ())
+        return PairReader(self.columns(), self.kinds.split(","), documents)

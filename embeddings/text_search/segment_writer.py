@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ import pyarrow.compute as pc
 
 from embeddings import registry
 from embeddings.corpora.reading.reader import read_texts
+from embeddings.corpora.reading.rows import list_rows
 from embeddings.corpora.reading.text_block import TextBlock
-from embeddings.corpora.reading.text_vectors import list_rows
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.indexes.index import parse_spec
 from embeddings.models.embed import text_sources
@@ -91,11 +92,16 @@ class Columns:
         vectors = None
         if self.vectors is not None:
             column = combine_chunks(table.column(self.vectors))
-            vectors = list_rows(column, "the texts", self.vectors, start, 0, has_zeros=True)
+            vectors = list_rows(column, "the texts", self.vectors, partial(row_position, start), 0, has_zeros=True)
         others = {name: table.column(name) for name in names if name not in (text, ids, self.vectors)}
         if clash := {ID, TEXT, "score", "query"} & others.keys():
             raise CorpusError(f"a column must not be called {min(clash)}: rename it")
         return pa.table({ID: keys, TEXT: to_string_array(block.texts()), **others}), vectors
+
+
+def row_position(start: int, row: int) -> str:
+    """Return the position of a row of texts that begin with row `start`."""
+    return f"the texts, row {start + row + 1}"
 
 
 class SegmentWriter:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.encodings import DecodingPolicy
-from embeddings.corpora.reading.record_rows import JsonNumber
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
 from embeddings.eval.test_sets import ALL, Half
 from embeddings.eval.word_matching import CaseFolding
@@ -116,13 +115,6 @@ def word_coverage(vectors: str, test: str, known: int, words: int) -> Measuremen
         vectors=vectors, key=Key(test, COVERAGE), value=known / words if words else None, covered=known, total=words,
         protocol="word occurrences with a vector over all", reason=None if words else "the texts have no words",
     )  # fmt: skip
-
-
-def check_text(cell: object, name: str) -> str:
-    """The text in a cell of a table, empty for null; `name` says in messages which text it is."""
-    if cell is not None and (not isinstance(cell, str) or isinstance(cell, JsonNumber)):
-        raise CorpusError(f"{name} must be a string, got {cell!r:.40}")
-    return cell or ""
 
 
 class TextVectors:

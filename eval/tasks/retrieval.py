@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from embeddings.corpora.reading.columns import Role
 from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import FormatError, S, SettingError
@@ -18,7 +19,6 @@ from embeddings.eval.tasks.evaluation_kind import (
     Kind,
     PooledTexts,
     Subject,
-    check_text,
     read_choices,
     several,
     word_coverage,
@@ -96,15 +96,15 @@ def read_texts(path: StrPath, encoding_errors: str) -> dict[str, str]:
     texts: dict[str, str] = {}
     for source in resolve_source(path):
         with open_table(source, encoding_errors=encoding_errors) as table:
-            number = 0
-            for ids, *columns in table.batches([KEY, TEXT], optional=[TITLE]):
-                for name, body, title in zip(ids, *columns, strict=True):
-                    number += 1
-                    parts = [check_text(part, f"{source.name}, row {number}: a text") for part in (title, body)]
-                    if name is None or str(name) in texts:
-                        problem = "has no _id" if name is None else f"has the _id {str(name)!r:.80} of an earlier row"
-                        raise FormatError(f"{source.name}, row {number} {problem}")
-                    texts[str(name)] = " ".join(part for part in parts if part)
+            parts = [name for name in (TITLE, TEXT) if name == TEXT or name in table.columns]
+            for batch in table.read([(KEY, Role.TAG), *((name, Role.TEXT) for name in parts)]):
+                for row, (name, *cells) in enumerate(zip(*(array.to_pylist() for array in batch.arrays), strict=True)):
+                    if any(isinstance(cell, list) for cell in cells):
+                        raise FormatError(f"{batch.position(row)} has a list as text")
+                    if name is None or name in texts:
+                        problem = "has no _id" if name is None else f"has the _id {name!r:.80} of an earlier row"
+                        raise FormatError(f"{batch.position(row)} {problem}")
+                    texts[name] = " ".join(filter(None, cells))
     return texts
 
 

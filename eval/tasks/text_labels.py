@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.columns import Role
 from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key, ResampledScores
-from embeddings.eval.tasks.evaluation_kind import Kind, PooledTexts, Subject, TextTable, check_text
+from embeddings.eval.tasks.evaluation_kind import Kind, PooledTexts, Subject, TextTable
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores
 from embeddings.eval.tasks.word_categories import kmeans
 from embeddings.eval.test_sets import FOLDS, Split, set_name, splits_of, train_and_test_files
@@ -76,17 +77,17 @@ def read_labelled_texts(
     """The texts of a table and their labels; null is an empty text."""
     texts: list[str] = []
     labels: list[str] = []
+    roles = [(text_column, Role.TEXT), (label_column, Role.TAG)]
     for source in resolve_source(path):
-        number = 0
         with open_table(source, encoding_errors=encoding_errors) as table:
-            for cells, tags in table.batches([text_column, label_column]) if table.columns else ():
-                for row, cell in enumerate(cells, number + 1):
-                    texts.append(check_text(cell, f"{source.name}, row {row}: the text {text_column!r}"))
-                if None in tags or "" in tags:
-                    row = number + 1 + min(tags.index(empty) for empty in (None, "") if empty in tags)
-                    raise CorpusError(f"{source.name}, row {row}: the text has no label")
-                labels += map(str, tags)
-                number += len(cells)
+            for batch in table.read(roles) if table.columns else ():
+                cells, tags = (array.to_pylist() for array in batch.arrays)
+                for row, (cell, tag) in enumerate(zip(cells, tags, strict=True)):
+                    if isinstance(cell, list) or isinstance(tag, list) or not tag:
+                        problem = "the text has no label" if not tag else "a text and its label must be strings"
+                        raise CorpusError(f"{batch.position(row)}: {problem}")
+                    texts.append(cell or "")
+                labels += tags
     return texts, labels
 
 

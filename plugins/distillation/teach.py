@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.columns import Role
 from embeddings.corpora.reading.reader import is_table, open_table, read_texts
 from embeddings.corpora.reading.record_rows import batches_of
 from embeddings.corpora.reading.sources import File, Source, file_statuses, resolve_source
@@ -216,8 +217,9 @@ def text_cells(source: Source) -> Iterator[str]:
         yield from chain.from_iterable(text.split("\t") for text in source_texts(source, None))
         return
     with open_table(source) as table:
-        for cells in chain.from_iterable(table.batches(table.text_columns)):
-            yield from (cell for cell in cells if isinstance(cell, str))
+        for batch in table.read([(name, Role.TEXT) for name in table.text_columns]):
+            for cells in batch.arrays:
+                yield from (cell for cell in cells.to_pylist() if isinstance(cell, str))
 
 
 def non_empty_texts(sources: list[Source], text_column: str | None) -> Iterator[str]:

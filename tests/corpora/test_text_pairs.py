@@ -138,23 +138,23 @@ def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
     pairs = em.corpora.TextPairs([("a", "b"), (" ", "c"), ("d", None), ("e", "f")])
     assert read(pairs) == [("a", "b", None, None), ("e", "f", None, None)]
     assert (pairs.n_pairs, pairs.n_empty) == (2, 2)
-    assert "row 2" in caplog.text
+    assert "item 2" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("rows", "facts"),
     [
         ([], ["no pairs"]),
-        ([("", "b"), ("a", "")], ["all 2", "empty side"]),
+        ([("", "b"), ("a", "")], ["all 2", "empty"]),
         ([("a", "b")] * 3, ["all 3 pairs", "same"]),
         ([("a", "b", 1), ("c", "d", 1.0)], ["ratings", "vary"]),
-        ([("a", "b", 1), ("c", "d", "high")], ["row 2", "column '3'", "number", "high"]),
-        ([("a", "b", 1), ("c", "d", float("nan"))], ["row 2", "number"]),
-        ([("a", "b", 1), ("c", "d", None)], ["row 2", "number"]),
+        ([("a", "b", 1), ("c", "d", "high")], ["item 2", "column '3'", "number", "high"]),
+        ([("a", "b", 1), ("c", "d", float("nan"))], ["item 2", "number"]),
+        ([("a", "b", 1), ("c", "d", None)], ["item 2", "number"]),
         ([("a", 5), ("c", "d")], ["one column of text", "left_column"]),
         ([("a", "b"), ("c", "d", "e")], ["item 2", "tuple of 2"]),
         (["a\tb", "c\td"], ["tuples or mappings"]),
-        ([("a", "b", 1), ("c", ["d"], 2)], ["row 2", "string"]),
+        ([("a", "b", 1), ("c", ["d"], 2)], ["item 2", "string"]),
     ],
 )
 def test_unusable_pairs_are_refused(rows, facts):
