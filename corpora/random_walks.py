@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline
-from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.reading.word_contexts import ContextFormat, context_rows
+from embeddings.corpora.reading.reader import SourceReader
+from embeddings.corpora.reading.sources import resolve_source
+from embeddings.corpora.reading.word_contexts import ContextFormat
 from embeddings.errors import CorpusError
 from embeddings.kernels.random_numbers import random_bits, thread_keys
 from embeddings.settings.setting_fields import check_value
@@ -53,19 +54,19 @@ class RandomWalks:
 
     def read_graph(self) -> tuple[list[str], Graph]:
         """The names of the nodes and the edges. Raises CorpusError if there are none."""
-        corpus, numbers, edges = Corpus(self.edges, pairs=ContextFormat()), dict[str, int](), []
-        for source in corpus.sources:
-            for tails, heads, weights in context_rows(source, ContextFormat(), corpus):
-                weights = np.ones(len(tails)) if weights is None else weights
-                for *names, weight in zip(tails, heads, weights, strict=True):
-                    if all(names):
-                        edges.append([*(numbers.setdefault(name, len(numbers)) for name in names), weight])
-        rows = np.array([edge for edge in edges if edge[2] > 0], np.float64).reshape(-1, 3)
-        if not len(rows):
-            raise CorpusError(f"{', '.join(source.name for source in corpus.sources)} has no edges of positive weight")
+        sources, numbers, edges = resolve_source(self.edges), dict[str, int](), []
+        reader = SourceReader("strict", columns=ContextFormat().row_reader(None))
+        for source in sources:
+            for rows in reader.table_rows(source):
+                weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+                for *names, weight in zip(rows.texts[0].to_pylist(), rows.tags.to_pylist(), weights, strict=True):
+                    edges.append([*(numbers.setdefault(name, len(numbers)) for name in names), weight])
+        edge = np.array([edge for edge in edges if edge[2] > 0], np.float64).reshape(-1, 3)
+        if not len(edge):
+            raise CorpusError(f"{', '.join(source.name for source in sources)} has no edges of positive weight")
         if not self.directed:
-            rows = np.concatenate([rows, rows[rows[:, 0] != rows[:, 1]][:, [1, 0, 2]]])
-        tails, heads, weights = rows[np.lexsort((rows[:, 1], rows[:, 0]))].T
+            edge = np.concatenate([edge, edge[edge[:, 0] != edge[:, 1]][:, [1, 0, 2]]])
+        tails, heads, weights = edge[np.lexsort((edge[:, 1], edge[:, 0]))].T
         starts = np.searchsorted(tails, np.arange(len(numbers) + 1))
         return list(numbers), Graph(starts, heads.astype(np.int64), weights / weights.max())
 

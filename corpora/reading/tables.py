@@ -216,7 +216,7 @@ class Cells:
             return to_nullable_array(cells)
         if self.role is Role.TEXT and not all(is_list):
             row = next(row for row, cell in enumerate(cells) if isinstance(cell, list | None) is not is_list[0])
-            self.refuse(values[row], row)
+            raise self.error(values[row], row)
         lists = [cell if isinstance(cell, list) else [] if cell is None else [cell] for cell in cells]
         flat = to_nullable_array([*chain.from_iterable(lists)])
         is_null = to_arrow(np.array([cell is None for cell in cells], np.bool_))
@@ -252,7 +252,7 @@ class Cells:
             return str(int(value))
         if isinstance(value, str) and not (self.role is Role.TEXT and isinstance(value, JsonNumber)):
             return encode_utf8(value, self.decoder, self.position(row)).decode()
-        return self.refuse(value, row, is_token=is_token)
+        raise self.error(value, row, is_token=is_token)
 
     def number(self, value: Any, row: int) -> float | None:
         """Return a number."""
@@ -263,7 +263,7 @@ class Cells:
                 f"{self.position(row)}: the column {self.column!r} must hold numbers, got {value!r:.40}"
             ) from None
 
-    def refuse(self, value: object, row: int, *, is_token: bool = False) -> None:
-        """Refuse a value."""
+    def error(self, value: object, row: int, *, is_token: bool = False) -> CorpusError:
+        """Return the error of a value that cannot have the role."""
         what, must = ("a token of", "a string") if is_token else (f"the {self.role.name.lower()}", self.role.value)
-        raise CorpusError(f"{self.position(row)}: {what} {self.column!r} must be {must}, got {describe_cell(value)}")
+        return CorpusError(f"{self.position(row)}: {what} {self.column!r} must be {must}, got {describe_cell(value)}")

@@ -181,7 +181,7 @@ def concatenate_rows(blocks: list[TextBlock]) -> TextBlock:
         return first
     tags = None if first.tags is None else concatenate_tags([rows.tags for rows in blocks])
     columns = None if first.columns is None else pa.concat_tables([rows.columns for rows in blocks])
-    vectors = None if first.vectors is None else np.concatenate([rows.vectors for rows in blocks])  # type: ignore[misc]
+    vectors = None if first.vectors is None else np.concatenate([rows.vectors for rows in blocks])
     ends = np.cumsum(np.concatenate([rows.sizes for rows in blocks]))
     return TextBlock(b"".join(rows.data for rows in blocks), ends, tags=tags, columns=columns, vectors=vectors)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive_corpora import encode
-from parsed_rows import read_rows
+from parsed_rows import blocks_of, read_rows
 
 from embeddings.corpora.reading import csv_table, record_rows, text_block
 from embeddings.corpora.reading.columns import ColumnSelection
@@ -35,11 +35,11 @@ def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
     writer.writerows([("a", "b"), *rows])
     data = out.getvalue().encode()
     blocks = [data[start : start + size] for start in range(0, len(data), size)]
-    parts = list(CsvTable(blocks, "f", ",", Utf8Decoder("strict", "f")).rows(ColumnSelection("b", ("a",))))
+    parts = list(blocks_of(CsvTable(blocks, "f", ",", Utf8Decoder("strict", "f")), ColumnSelection("b", ("a",))))
     cells = [part.data[a:b].decode() for part in parts for a, b in zip([0, *part.ends], part.ends, strict=False)]
     read = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     assert cells == [row[1] for row in read if row]
-    assert [tag for part in parts for tag in part.tags] == [row[0] for row in read if row]
+    assert [tag for part in parts for tag in part.tags.to_pylist()] == [row[0] for row in read if row]
 
 
 def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeypatch):
@@ -59,7 +59,7 @@ def read_csv(data, size, columns, delimiter=",", *, with_arrow=True):
         if not with_arrow:
             patch.setattr(csv_table, "parse_cells", lambda *_: None)
         return read_rows(
-            lambda blocks, columns: CsvTable(blocks, "f", delimiter, Utf8Decoder("strict", "f")).rows(columns),
+            lambda blocks: CsvTable(blocks, "f", delimiter, Utf8Decoder("strict", "f")),
             data,
             size,
             columns,

@@ -8,6 +8,7 @@ import pytest
 
 from embeddings.corpora.encoded_corpus import TagFile
 from embeddings.errors import OutputError
+from embeddings.support.arrow import to_string_array
 
 ROW = '{"text": "word%d and others", "tag": "t"}\n'
 CODE = """
@@ -83,6 +84,6 @@ def test_tags_on_a_full_disk_are_reported(tmp_path):
     (tmp_path / "tags").symlink_to("/dev/full")
     tags = TagFile(tmp_path / "tags")
     with pytest.raises(OutputError, match=f"{tmp_path}.*No space left"):
-        tags.append(["a tag"] * 100_000)
+        tags.append(to_string_array(["a tag"] * 100_000))
     with pytest.raises(OutputError, match="No space left"):
         tags.close()

@@ -43,6 +43,7 @@ def test_lines(tmp_path_factory, lines, size, is_closed):
     path = tmp_path_factory.mktemp("lines") / "train.txt"
     content = "\n".join(lines) + "\n" * is_closed
     path.write_bytes(content.encode())
+    content = content if "\n" in content else content.replace("\r", "\n")
     *expected, last = content.split("\n")
     expected += [last] if last else []
     texts = read(path, size)
@@ -135,7 +136,7 @@ def test_refused_labels(tmp_path, value):
         with pytest.raises(CorpusError, match="line 1"):
             read(path)
     parquet.write_table(pa.Table.from_pylist([{"text": "a", "label": value}]), tmp_path / "a.parquet")
-    with pytest.raises(CorpusError, match="must hold"):
+    with pytest.raises(CorpusError, match=r"row 1: .*must be a string or integer|must hold"):
         read(tmp_path / "a.parquet")
 
 

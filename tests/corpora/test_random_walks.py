@@ -83,7 +83,7 @@ def test_nodes_without_edges_walk_nowhere():
 
 @pytest.mark.parametrize("weight", [-1, float("nan"), float("inf"), "heavy"])
 def test_bad_weights_are_refused(weight):
-    with pytest.raises(CorpusError, match="row 2"):
+    with pytest.raises(CorpusError, match="item 2"):
         list(RandomWalks([("a", "b", 1), ("b", "c", weight)]))
 
 

@@ -15,7 +15,12 @@ from embeddings.errors import CorpusError
 # text, its lines as words, its lines as whitespace
 ODD = {
     "a carriage return before a line end is white space": ("a b\r\nc\r\n", [["a", "b"], ["c"]], [["a", "b"], ["c"]]),
-    "a lone carriage return does not end a line": ("a\rb\r", [["a", "b"]], [["a", "b"]]),
+    "a carriage return within a line does not end it": ("a\rb\r\n", [["a", "b"]], [["a", "b"]]),
+    "carriage returns end lines if no line feed does": (
+        "a\rb\r\rc",
+        [["a"], ["b"], [], ["c"]],
+        [["a"], ["b"], [], ["c"]],
+    ),
     "a byte order mark at the start is removed": ("\ufeffa", [["a"]], [["a"]]),
     "one elsewhere is removed from words": ("a\ufeffb", [["ab"]], [["a\ufeffb"]]),
     "NUL is neither a letter nor a space": ("a\0b", [["a", "b"]], [["a\0b"]]),

@@ -67,7 +67,7 @@ def read_json(data, size, columns, policy="strict", *, with_arrow=True):
         if not with_arrow:
             patch.setattr(record_rows, "parse_lines", lambda *_: None)
         return *read_rows(
-            lambda blocks, _: record_rows.JsonTable("f", blocks, decoder, 30).rows(columns), data, size, columns
+            lambda blocks: record_rows.JsonTable("f", blocks, decoder, 30), data, size, columns
         ), decoder.errors
 
 

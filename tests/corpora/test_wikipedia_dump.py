@@ -90,7 +90,7 @@ def test_an_empty_dump_and_a_truncated_one(tmp_path, processes):
     (tmp_path / "cut").write_bytes(dump(page("A", "a b"))[:-30])
     with pytest.raises(CorpusError, match="cut is truncated, or not a MediaWiki dump: "):
         encode(tmp_path / "cut")
-    with pytest.raises(CorpusError, match="no field 'author'; its fields: title, id, text"):
+    with pytest.raises(CorpusError, match="no column 'author'; its columns: title, id, text"):
         encode(tmp_path / "one", tag_column="author")
 
 

@@ -79,7 +79,5 @@ def test_sources_with_and_without_weights_are_refused():
 def test_options_of_other_texts_are_refused():
     with pytest.raises(SettingError, match="text_column"):
         em.Corpus([("a", "b")], pairs=ContextFormat(), text_column="a")
-    with pytest.raises(SettingError, match="deduplicate"):
-        em.Corpus([("a", "b")], pairs=ContextFormat(), deduplicate=True)
     with pytest.raises(SettingError, match="word_column"):
         ContextFormat(word="")

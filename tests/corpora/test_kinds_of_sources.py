@@ -1,0 +1,117 @@
+"""The same rows from every kind of source."""
+
+import csv
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from naive_corpora import decoded, encode
+
+import embeddings as em
+
+CELL = st.text(st.sampled_from('ab é犬",'), min_size=1, max_size=6).map(lambda text: f"x{text}x")
+ROWS = st.lists(
+    st.tuples(CELL | st.none(), CELL, st.integers(0, 3), st.sampled_from([0.5, 2.0])), min_size=1, max_size=9
+)
+NAMES = ("text", "tag", "number", "score")
+
+
+def file(write):
+    """The kind of source that is a file, which `write` writes."""
+
+    def make(rows, folder, name):
+        write(rows, folder / name)
+        return folder / name
+
+    return make
+
+
+def arrow(rows):
+    return pa.table({name: [row[place] for row in rows] for place, name in enumerate(NAMES)})
+
+
+def records(rows):
+    return [dict(zip(NAMES, row, strict=True)) for row in rows]
+
+
+def encoded_as(kind):
+    """The columns of strings in another type of Arrow."""
+
+    def make(rows, *_):
+        table = arrow(rows)
+        for place, name in enumerate(("text", "tag")):
+            table = table.set_column(place, name, kind(table[name].combine_chunks().cast(pa.large_string())))
+        return table
+
+    return make
+
+
+def write_csv(rows, path):
+    with path.open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out).writerows([NAMES, *(["" if cell is None else cell for cell in row] for row in rows)])
+
+
+def missing(rows):
+    """JSON objects without the fields that are null."""
+    return [{name: cell for name, cell in row.items() if cell is not None} for row in records(rows)]
+
+
+def polars(rows, kind):
+    library = pytest.importorskip("polars")
+    frame = library.from_arrow(arrow(rows))
+    if kind == "enum":
+        return frame.with_columns(library.col("tag").cast(library.Enum(sorted({row[1] for row in rows}))))
+    return frame.with_columns(library.col("text", "tag").cast(library.Categorical))
+
+
+KINDS = {
+    "mappings": lambda rows, *_: records(rows),
+    "mappings without null": lambda rows, *_: missing(rows),
+    "JSON lines": file(lambda rows, path: path.write_text("\n".join(map(json.dumps, records(rows))))),
+    "JSON lines without null": file(lambda rows, path: path.write_text("\n".join(map(json.dumps, missing(rows))))),
+    "JSON array": file(lambda rows, path: path.write_text(json.dumps(records(rows), indent=1))),
+    "t.csv": file(write_csv),
+    "Parquet": file(lambda rows, path: pq.write_table(arrow(rows), path)),
+    "Parquet with dictionaries": file(lambda rows, path: pq.write_table(encoded_as(pc.dictionary_encode)(rows), path)),
+    "Arrow": lambda rows, *_: arrow(rows),
+    "Arrow dictionaries": encoded_as(pc.dictionary_encode),
+    "Arrow views": encoded_as(lambda array: array.cast(pa.string_view())),
+    "Arrow dictionaries of views": encoded_as(
+        lambda array: pa.DictionaryArray.from_arrays(
+            array.dictionary_encode().indices, array.dictionary_encode().dictionary.cast(pa.string_view())
+        )
+    ),
+    "Arrow runs": encoded_as(pc.run_end_encode),
+    "pandas": lambda rows, *_: pd.DataFrame(rows, columns=NAMES),
+    "pandas categories": lambda rows, *_: pd.DataFrame(rows, columns=NAMES).astype(
+        {"text": "category", "tag": "category"}
+    ),
+    "polars": lambda rows, *_: polars(rows, "categorical"),
+    "polars enum": lambda rows, *_: polars(rows, "enum"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=ROWS, size=st.sampled_from([1, 1 << 18]))
+def test_the_same_rows_from_every_kind_of_source(kind, rows, size, tmp_path):
+    rows = [(f"first {kind[0]}", *rows[0][1:]), *rows]  # some text at least
+    source = KINDS[kind](rows, tmp_path, kind)
+    expected = [(text or "").split() for text, *_ in rows]
+    with encode(source, text_column="text", tag_column="tag", tokenizer="whitespace", case="keep") as encoded:
+        assert decoded(encoded) == expected
+        assert encoded.tags.to_pylist() == [tag for _, tag, *_ in rows]
+    source = KINDS[kind](rows, tmp_path, kind)
+    with encode(source, text_column="text", tag_column=["tag", "number"], block_size=size) as encoded:
+        assert encoded.tags.to_pylist() == [str(tag) for _, *tags, _ in rows for tag in tags]
+    pairs = em.corpora.TextPairs(
+        KINDS[kind](rows, tmp_path, kind), columns=em.corpora.PairColumns("text", "tag", weight="score")
+    )
+    if len({row[:2] for row in rows if row[0]}) > 1:
+        found = [row for part in pairs for row in zip(part.left, part.right, part.weights.tolist(), strict=True)]
+        assert found == [(text.strip(), tag, score) for text, tag, _, score in rows if text]
