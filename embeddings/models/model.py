@@ -440,7 +440,7 @@ class Model(InteropMixin):
             if self.tags is not None:
                 file = TagFile(folder / model_files.TAGS)
                 for start in range(0, len(self.tags), 1 << 16):
-                    file.append(self.tags[start : start + (1 << 16)].to_pylist())
+                    file.append(self.tags.slice(start, 1 << 16))
                 file.close()
             if self.phrases is not None:
                 write_table(self.phrases, folder / model_files.PHRASES)

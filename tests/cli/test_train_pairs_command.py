@@ -30,8 +30,8 @@ def folder(tmp_path, monkeypatch):
     [
         (["same.txt"], ["all 3 pairs", "same.txt", "the same"]),
         (["equal.txt", "--objective", "cosent"], ["equal.txt", "ratings", "vary"]),
-        (["empty.txt"], ["all 2", "empty side", "empty.txt, row 1"]),
-        (["words.txt"], ["words.txt, row 2", "number", "'high'"]),
+        (["empty.txt"], ["all 2", "empty", "empty.txt, line 1"]),
+        (["words.txt"], ["words.txt, line 2", "number", "'high'"]),
         (["lines.txt"], ["lines.txt, line 1", "tabs"]),
         (["ragged.txt"], ["ragged.txt, line 2", "expected 2", "got 3"]),
         (["headings.txt", "--pairs", "title-body"], ["headings.txt", "no pairs", "title-body", "40 bytes"]),
@@ -56,4 +56,4 @@ def test_pairs_with_an_empty_side_are_dropped_with_a_warning(folder):
     (folder / "some.txt").write_text("a b\tc d\ne f\t \ng a\th b\n" * 20)
     result = expect("train", "text-pairs", "some.txt", "-o", "m", "--dim", 8, "--epochs", 1, "--threads", 1, "--quiet")
     assert "dropped 20 of 60 pairs" in result.stderr
-    assert "row 2" in result.stderr
+    assert "line 2" in result.stderr

@@ -100,7 +100,7 @@ def test_unusable_judgements_are_refused(tmp_path, judgements, facts):
 def test_unusable_documents_are_refused(tmp_path):
     paths = write_retrieval(tmp_path)
     (tmp_path / "double.jsonl").write_text('{"_id": "d1", "text": "a"}\n{"_id": "d1", "text": "b"}\n')
-    with pytest.raises(FormatError, match="row 2 has the _id 'd1' of an earlier row"):
+    with pytest.raises(FormatError, match="line 2 has the _id 'd1' of an earlier row"):
         read_retrieval_set([paths[0], tmp_path / "double.jsonl", paths[2]])
     (tmp_path / "other.jsonl").write_text('{"id": "d1", "text": "a"}\n')
     with pytest.raises(CorpusError, match="_id"):

@@ -140,7 +140,7 @@ def test_predicted_ratings_are_scored(tmp_path):
         ([("a", "b", 1), ("c", "d", 1)], ["ratings", "vary"]),
         ([("a", "b", 1), ("c", "d", "x")], ["row 2", "number"]),
         ([("a", "b", 1)] * 3, ["same"]),
-        ([("", "b", 1), ("c", " ", 2)], ["all 2", "empty side"]),
+        ([("", "b", 1), ("c", " ", 2)], ["all 2", "empty"]),
         ([], ["no pairs"]),
     ],
 )

@@ -239,7 +239,7 @@ def test_json_lines_are_read_and_refused_alike(tmp_path):
     expected = train(texts, vectors).vectors.matrix
     np.testing.assert_allclose(trainer.train(path, threads=1, seed=3).vectors.matrix, expected, atol=1e-6)
     write([*as_list(vectors[:-1]), [1.0]])
-    with pytest.raises(CorpusError, match=r"row 120: expected a vector of 10 numbers"):
+    with pytest.raises(CorpusError, match=r"line 120: expected a vector of 10 numbers"):
         trainer.train(path, threads=1)
     write([*as_list(vectors[:-1]), ["a"] * TEACHER])
     with pytest.raises(CorpusError, match="not a list of numbers"):
@@ -264,7 +264,7 @@ def test_arrays_arrow_columns_and_memory_maps_are_read_alike_without_a_copy(tmp_
 
 def test_texts_that_cannot_be_learned_are_refused(tmp_path):
     texts, vectors, words = teacher_texts()
-    with pytest.raises(CorpusError, match="all 120 are empty or null"):
+    with pytest.raises(CorpusError, match="all 120 rows have an empty cell"):
         train(pa.nulls(120, pa.string()), vectors)
     with pytest.raises(CorpusError, match=r"19 texts .* fewer than dim=20: use a lower dim"):
         train(texts[:20], np.tile(vectors[:20], 2), dim=20)
@@ -329,8 +329,8 @@ def test_settings_are_honoured_or_refused():
         em.Distillation(max_n=0, buckets=5)
     with pytest.raises(SettingError, match="min_n must be in"):
         em.Distillation(min_n=6)
-    with pytest.raises(SettingError, match="vectors cannot be combined with deduplicate"):
-        em.Corpus(["a"], vectors=em.corpora.VectorFormat(), deduplicate=True)
+    with pytest.raises(SettingError, match="vectors cannot be combined with tag_column"):
+        em.Corpus(["a"], vectors=em.corpora.VectorFormat(), tag_column="a")
     with pytest.raises(SettingError, match="VectorFormat, got True"):
         em.Corpus(["a"], vectors=True)
 
