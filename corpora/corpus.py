@@ -65,8 +65,8 @@ class Corpus:
             sentences), of token lists (each a sentence and a document, used as they are), with `text_column` of
             mappings (rows of a table), or of objects with words and tags, such as gensim's TaggedDocument; or a table,
             column or data set of pandas, polars, Arrow, Dask or Hugging Face. Files may be compressed with gzip, bzip2,
-            zstd or xz, which is detected by content. They are plain text or tables: Parquet or Arrow, detected by
-            content, or .jsonl, .ndjson, .csv and .tsv.
+            zstd or xz, which is detected by content. They are plain text or tables: Parquet, Arrow, JSON lines or a
+            JSON array of objects, detected by content, or .csv and .tsv.
         tokenizer: how text is split, by "words", "alphanumeric", "whitespace", "ascii-whitespace", "characters",
             "codepoints", "jieba", "fugashi", "pythainlp", "spacy:LANGUAGE" or "huggingface:FILE". "words" finds words
             of any language, and emoji; "alphanumeric" runs of letters, marks and digits; "ascii-whitespace" splits as
@@ -344,7 +344,8 @@ class Corpus:
 
 def weighted(vectors: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
     """Return vectors with a norm that is the weight of their source, (texts, dim)."""
-    return vectors * (np.float32(weight) / np.linalg.norm(vectors, axis=1, keepdims=True))
+    norms: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors * (np.float32(weight) / norms)
 
 
 T = TypeVar("T")

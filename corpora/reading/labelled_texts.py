@@ -126,7 +126,7 @@ class LabelFormat:
                 yield self.split_lines(block.data, block.starts, source, "line", first)
             first += len(block)
 
-    def split_tag(self, tag: str | list[str | None] | None) -> list[str]:
+    def split_tag(self, tag: str | Sequence[str | None] | None) -> list[str]:
         """Return the distinct labels of a row; null and empty cells have none."""
         names = [tag] if isinstance(tag, str) else [name for name in tag or () if name is not None]
         if self.separator is not None:

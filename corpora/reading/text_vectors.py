@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.columns import Columns, check_column
 from embeddings.corpora.reading.csv_table import LineTable
 from embeddings.corpora.reading.reader import open_table
-from embeddings.corpora.reading.rows import RowReader
+from embeddings.corpora.reading.rows import RowReader, Rows
 from embeddings.corpora.reading.sources import Source
 from embeddings.corpora.reading.tables import Table
 from embeddings.errors import CorpusError, S
@@ -74,6 +74,17 @@ WEIGHTED = re.compile(r"(.+):([0-9]*\.?[0-9]+)")
 MAX_WEIGHT = 1000.0
 
 
+class VectorReader(RowReader):
+    """Reads texts with vectors, which plain text does not have."""
+
+    def read(self, table: Table) -> Iterator[Rows]:
+        """Yield the rows of a table."""
+        if isinstance(table, LineTable):
+            expected = "a table with a column of texts and one of vectors, such as an output of embeddings teach"
+            raise CorpusError(f"{table.name} has no vectors of texts: expected {expected}")
+        return super().read(table)
+
+
 @dataclass(frozen=True)
 class VectorFormat:
     """How texts with vectors are read from the tables of a corpus.
@@ -98,15 +109,12 @@ class VectorFormat:
         """Return the reader of texts with vectors."""
 
         def resolve(table: Table) -> Columns:
-            if isinstance(table, LineTable):
-                expected = "a table with a column of texts and one of vectors, such as an output of embeddings teach"
-                raise CorpusError(f"{table.name} has no vectors of texts: expected {expected}")
             text = text_column or choose_column(table, TEXT_NAMES, table.text_columns, S.text_column)
             others = [name for name in table.columns if name not in (*table.text_columns, *table.number_columns)]
             vector = self.vector_column or choose_column(table, VECTOR_NAMES, others, S.vector_column)
             return Columns([text], vector=vector)
 
-        return RowReader(resolve, "texts with vectors")
+        return VectorReader(resolve, "texts with vectors")
 
 
 def split_weights(sources: Iterable[Any], name: str) -> tuple[list[Any], list[float | None]]:
