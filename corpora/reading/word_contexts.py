@@ -46,6 +46,6 @@ class ContextFormat:
         weight = self.weight or ("weight" if "weight" in names else names[2] if is_third else None)
         return Columns([word], [context], weight=weight, text_role=Role.TAG)
 
-    def row_reader(self, text_column: None) -> RowReader:
-        """Return the reader of words with contexts."""
+    def row_reader(self, text_column: str | None) -> RowReader:
+        """Return the reader of words with contexts; there is no `text_column`."""
         return RowReader(self.resolve, "words with contexts", self.header)
