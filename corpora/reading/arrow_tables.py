@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import cached_property, partial
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import Role
+from embeddings.corpora.reading.columns import Kind, Role
 from embeddings.corpora.reading.compression import PeekableStream, detect_compression
 from embeddings.corpora.reading.data_tables import DataTable, ReadBatches, conversion_errors
 from embeddings.corpora.reading.encodings import Utf8Decoder
@@ -59,20 +59,7 @@ class ArrowTable(Table):
     ) -> None:  # fmt: skip
         self.name, self.schema, self.read_batches = name, schema, read_batches
         self.decoder, self.errors = decoder, errors
-        self.columns = list(schema.names)
-        self.string_columns = [field.name for field in schema if is_string_type(field.type)]
-        lists = [field for field in schema if is_list_type(field.type)]
-        self.list_columns = [field.name for field in lists if is_string_type(field.type.value_type)]
-
-    @cached_property
-    def text_columns(self) -> list[str]:  # type: ignore[override]
-        """The names of the columns of strings."""
-        return self.string_columns
-
-    @cached_property
-    def number_columns(self) -> list[str]:  # type: ignore[override]
-        """The names of the columns of numbers."""
-        return [field.name for field in self.schema if is_number_type(field.type)]
+        self.kinds = [(field.name, kind_of(field.type)) for field in schema]
 
     def batches(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
         """Yield all rows, a few thousand at a time."""
@@ -117,6 +104,15 @@ class ArrowTable(Table):
             role = Role.TEXT if role is Role.ANY else role
             converted = Cells(name, role, position, self.decoder).array(as_binary(array).to_pylist())
         return converted
+
+
+def kind_of(kind: Any) -> Kind:
+    """Return the kind of a column by its Arrow type."""
+    if is_string_type(kind):
+        return Kind.STRING
+    if is_list_type(kind) and is_string_type(kind.value_type):
+        return Kind.STRINGS
+    return Kind.NUMBER if is_number_type(kind) else Kind.OTHER
 
 
 def open_data_table(source: DataTable, decoder: Utf8Decoder) -> ArrowTable:

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 TEXT_COLUMN = "text"  # unless another column is requested
 
 
+class Kind(Enum):
+    """What the values of a column are; numbers may be spelled as strings."""
+
+    STRING, STRINGS, NUMBER, OTHER = range(4)  # STRINGS: lists of strings
+
+
 class Role(Enum):
     """What the cells of a column are; each value says what they must be."""
 
@@ -83,8 +89,8 @@ class ColumnSelection:
     def infer_text_column(self, table: "Table", tags: Sequence[str]) -> str:
         """Return `text`, or the only column of strings, or else of lists, that is not a tag column."""
         names, name = table.columns, table.name
-        candidates = [one for one in table.string_columns if one not in tags]
-        candidates = candidates or [one for one in table.list_columns if one not in tags]
+        of_kinds = (table.of_kind(kind) for kind in (Kind.STRING, Kind.STRINGS))
+        candidates = next(filter(None, ([one for one in part if one not in tags] for part in of_kinds)), [])
         if TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1:
             candidates = [TEXT_COLUMN]
         if len(names) == len(candidates) == 1 and ";" in names[0]:

@@ -65,7 +65,7 @@ class CsvTable(ArrowTable):
         super().__init__(name, pa.schema([(one, pa.string()) for one in names]), self.parsed_rows, decoder)
 
     @cached_property
-    def number_columns(self) -> list[str]:  # type: ignore[override]
+    def spelled_numbers(self) -> list[str]:  # type: ignore[override]
         """The names of the columns whose first cells are numbers."""
         rows, self.text, self.n_lines = read_rows(
             chain([self.text], self.blocks), self.name, self.delimiter, self.n_cells, self.n_lines
@@ -73,11 +73,6 @@ class CsvTable(ArrowTable):
         self.first_rows += rows
         cells = zip(*self.first_rows[:N_CHECKED], strict=True)
         return [name for name, column in zip(self.columns, cells, strict=False) if are_numbers(column)]
-
-    @cached_property
-    def text_columns(self) -> list[str]:  # type: ignore[override]
-        """The names of all columns except number columns."""
-        return [name for name in self.columns if name not in self.number_columns]
 
     def parsed_rows(self, names: list[str]) -> Iterator[Any]:
         """Yield the rows of the columns `names`, a block at a time."""

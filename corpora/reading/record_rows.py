@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import Role, check_column_exists
+from embeddings.corpora.reading.columns import Kind, Role, check_column_exists
 from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.tables import (
     Batch,
@@ -66,32 +66,14 @@ class RecordTable(Table):
         return {name: [record.get(name) for _, record in self.sample] for name in names}
 
     @cached_property
-    def columns(self) -> list[str]:  # type: ignore[override]
-        """The names of all columns."""
-        return list(self.cells)
+    def kinds(self) -> list[tuple[str, Kind]]:  # type: ignore[override]
+        """The names and kinds of all columns."""
+        return [(name, kind_of(values)) for name, values in self.cells.items()]
 
     @cached_property
-    def string_columns(self) -> list[str]:  # type: ignore[override]
-        """The names of the columns of strings."""
-        return [name for name, values in self.cells.items() if any(type(value) is str for value in values)]
-
-    @cached_property
-    def list_columns(self) -> list[str]:  # type: ignore[override]
-        """The names of the columns of lists of strings."""
-        return [name for name, values in self.cells.items() if any(map(is_string_list, values))]
-
-    @cached_property
-    def text_columns(self) -> list[str]:  # type: ignore[override]
-        """The names of the columns of strings that are not numbers."""
-        return (
-            self.string_columns if self.has_names else [name for name in self.cells if name not in self.number_columns]
-        )
-
-    @cached_property
-    def number_columns(self) -> list[str]:  # type: ignore[override]
-        """The names of the columns of numbers."""
-        strings = self.string_columns if self.has_names else []
-        return [name for name, values in self.cells.items() if name not in strings and are_numbers(values)]
+    def spelled_numbers(self) -> list[str]:  # type: ignore[override]
+        """Columns of strings that hold numbers, in a table without names."""
+        return [] if self.has_names else [name for name in self.of_kind(Kind.STRING) if are_numbers(self.cells[name])]
 
     @property
     def is_text(self) -> bool:  # type: ignore[override]
@@ -148,10 +130,15 @@ class RecordTable(Table):
         return array
 
 
-def is_string_list(value: Any) -> bool:
-    """Whether a value is a list of strings that is not empty."""
-    is_list = isinstance(value, list | tuple) and bool(value)
-    return is_list and all(isinstance(one, str) and not isinstance(one, JsonNumber) for one in value)
+def kind_of(values: list[Any]) -> Kind:
+    """Return the kind of a column by its first values."""
+    if any(type(value) is str for value in values):
+        return Kind.STRING
+    if are_numbers(values):
+        return Kind.NUMBER
+    lists = (value for value in values if isinstance(value, list | tuple) and value)
+    is_strings = any(all(type(one) is str for one in value) for value in lists)
+    return Kind.STRINGS if is_strings else Kind.OTHER
 
 
 def field_value(record: dict[str, Any], path: str) -> Any:

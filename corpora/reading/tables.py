@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.columns import Role, check_column_exists, is_null
+from embeddings.corpora.reading.columns import Kind, Role, check_column_exists, is_null
 from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
 from embeddings.corpora.reading.tag_arrays import list_array, list_sizes
 from embeddings.errors import CorpusError
@@ -36,20 +36,35 @@ class Table:
         is_text: all cells are valid UTF-8, numbers are spelled.
         name: for messages.
         decoder: handles strings that are not UTF-8.
-        columns: the names of all columns; each of the following is a part of them.
-        string_columns, list_columns: columns of strings, and of lists of strings.
-        text_columns, number_columns: where numbers are spelled, number columns have them, else as `string_columns`.
+        kinds: the names and kinds of all columns.
+        spelled_numbers: columns of strings that hold numbers.
     """
 
     has_names = True
     is_text = False
     name: str
     decoder: Utf8Decoder
-    columns: list[str]
-    string_columns: list[str]
-    list_columns: list[str]
-    text_columns: list[str]
-    number_columns: list[str]
+    kinds: list[tuple[str, Kind]]
+    spelled_numbers: Sequence[str] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns."""
+        return [name for name, _ in self.kinds]
+
+    def of_kind(self, kind: Kind) -> list[str]:
+        """Return the names of the columns of a kind."""
+        return [name for name, one in self.kinds if one is kind]
+
+    @property
+    def text_columns(self) -> list[str]:
+        """The names of the columns of strings that do not spell numbers."""
+        return [name for name in self.of_kind(Kind.STRING) if name not in self.spelled_numbers]
+
+    @property
+    def number_columns(self) -> list[str]:
+        """The names of the columns of numbers."""
+        return [name for name, kind in self.kinds if kind is Kind.NUMBER or name in self.spelled_numbers]
 
     def read(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
         """Yield all rows; raises CorpusError for a column that is missing, or cells that cannot have its role."""
