@@ -22,10 +22,14 @@ class CaseFolding:
     Arguments:
         words: in order of frequency.
         word_form: maps a word to its form in the training text; used if the word itself is not found.
+        without: rows of words that have no vector but zeros, which count as missing.
     """
 
-    def __init__(self, words: Iterable[str], word_form: Callable[[str], str] | None = None) -> None:
+    def __init__(
+        self, words: Iterable[str], word_form: Callable[[str], str] | None = None, without: Iterable[int] = ()
+    ) -> None:
         self._word_form = word_form
+        self._without = frozenset(without)
         self._first: dict[str, int] = {}
         self._others: dict[int, list[int]] = {}
         self._canonical: list[int] = []
@@ -42,7 +46,7 @@ class CaseFolding:
         if self._word_form is not None:
             for item in np.flatnonzero(rows < 0).tolist():
                 rows[item] = self._find(self._word_form(words[item]).upper())
-        return rows
+        return np.where(np.isin(rows, list(self._without)), -1, rows) if self._without else rows
 
     def _find(self, word: str) -> int:
         """The row of a word in upper case; a phrase is also tried without full stops, and with other joiners."""
@@ -71,11 +75,11 @@ def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndar
 
 def look_up_rows(vectors: Vectors, words: Sequence[str], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The vector of each word, and whether there is one; a missing word is composed if the vectors compose."""
-    matrix, is_composed = gather_vectors(vectors, words, rows, compose=vectors.compose is not None)
+    matrix, _ = gather_vectors(vectors, words, rows, compose=vectors.compose is not None)
     if not np.isfinite(matrix).all():
         word = words[int(np.isfinite(matrix).all(axis=1).argmin())]
         raise SettingError(f"the vector of {word!r} holds NaN or infinity")
-    return matrix, (rows >= 0) | is_composed
+    return matrix, np.asarray(matrix.any(axis=1))  # zeros are no vector
 
 
 def gather_vectors(

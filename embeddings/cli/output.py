@@ -13,8 +13,17 @@ from embeddings.support.result_table import ResultTable, cell, text_lines
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON, with unprintable characters escaped as in JSON, so that a parser restores them."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    """Print a value as JSON, with unprintable characters escaped as in JSON, so that a parser restores them.
+
+    NaN and infinity become null; values that JSON lacks, such as dates and numpy numbers, are converted.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    except (TypeError, ValueError):
+        from embeddings.support.records import to_jsonable  # imports numpy
+
+        value = to_jsonable(value)
+        text = json.dumps(value, ensure_ascii=False, indent=2)
     try:
         text.encode(sys.stdout.encoding, "surrogatepass")
     except UnicodeEncodeError:  # an 8-bit encoding
@@ -38,10 +47,8 @@ def print_rows(rows: Iterable[Any], as_json: bool = False) -> None:
     """
     right: Collection[str] = ()
     if isinstance(rows, ResultTable):
-        from embeddings.support.records import to_jsonable  # imports numpy
-
         table, right = rows, rows.right
-        rows = to_jsonable([table.record(row) for row in table]) if as_json else list(map(table.shown, table.visible()))
+        rows = [table.record(row) for row in table] if as_json else list(map(table.shown, table.visible()))
     if not as_json and not is_terminal():
         for number, row in enumerate(rows):
             if number == 0:

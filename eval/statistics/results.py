@@ -11,7 +11,7 @@ p. `p_holm` is p corrected for the number of tests. Runs of one setting are comp
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -284,10 +284,13 @@ class ItemScores:
         return self.comparison(other, values, interval, items=int(both.sum()), p=p, test=self.test)
 
     def to_result(self, value: float | None, interval: Interval, covered: int, total: int, composed: int = 0) -> Result:
-        """The result with this value."""
+        """The result with this value; a value that is not a number, as of equal items, is none."""
+        reason = self.reason
+        if value is not None and not isfinite(value):
+            value, interval, reason = None, NO_INTERVAL, "the value is undefined for these items"
         return Result(
             **asdict(self.key), vectors=self.vectors, value=value, low=interval[0], high=interval[1], covered=covered,
-            total=total, composed=composed, reason=self.reason, protocol=self.protocol, note=self.note,
+            total=total, composed=composed, reason=reason, protocol=self.protocol, note=self.note,
         )  # fmt: skip
 
     @property
@@ -457,7 +460,7 @@ class ResampledScores(ItemScores):
     @property
     def interval(self) -> Interval:
         """The bootstrap interval of the value."""
-        return percentiles(self.resampled()) if self.size >= MIN_ITEMS else NO_INTERVAL
+        return percentiles(self.resampled()) if int(self.counted.sum()) >= MIN_ITEMS else NO_INTERVAL
 
     def resampled(self) -> np.ndarray:
         """The value in each resample of the items, (resamples,)."""

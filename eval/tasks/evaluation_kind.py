@@ -196,7 +196,8 @@ class Subject:
     def folding(self) -> CaseFolding:
         """The rows of words whatever their case."""
         if "folding" not in self.cache:
-            self.cache["folding"] = CaseFolding(self.vectors.words, self.vectors.word_form)
+            zeros = np.flatnonzero(~self.vectors.matrix.any(axis=1)).tolist()
+            self.cache["folding"] = CaseFolding(self.vectors.words, self.vectors.word_form, zeros)
         folding: CaseFolding = self.cache["folding"]
         return folding
 

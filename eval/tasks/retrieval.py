@@ -37,13 +37,24 @@ StrPath = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class RetrievalSet:
-    """Queries and documents, by position; `relevant[query]` maps documents to their grade (1 or more)."""
+    """Queries and documents, by position.
+
+    `relevant[query]` maps documents to their grade (1 or more); the numbers of judged documents that are missing follow
+    those of `documents`. `own[query]` is the document with the id of the query, -1 for none.
+    """
 
     name: str
     queries: list[str]
     ids: list[str]
     documents: list[str]
     relevant: list[dict[int, int]]
+    own: list[int]
+
+    @property
+    def note(self) -> str | None:
+        """How many relevant documents are missing; None for none."""
+        missing = {row for grades in self.relevant for row in grades if row >= len(self.documents)}
+        return f"{len(missing):,} relevant documents are not in the corpus and count as not found" if missing else None
 
 
 def read_retrieval_set(paths: StrPath | Sequence[StrPath], *, encoding_errors: str = "strict") -> RetrievalSet:
@@ -57,7 +68,7 @@ def read_retrieval_set(paths: StrPath | Sequence[StrPath], *, encoding_errors: s
 
     Raises:
         CorpusError: queries or documents cannot be read.
-        FormatError: judgements cannot be read, or name a query or document that does not exist.
+        FormatError: judgements cannot be read, or name a query that does not exist, or only documents that do not.
         SettingError: there are not three paths.
     """
     if isinstance(paths, str | os.PathLike) or len(paths) != 3:
@@ -69,25 +80,29 @@ def read_retrieval_set(paths: StrPath | Sequence[StrPath], *, encoding_errors: s
     query_rows = {name: row for row, name in enumerate(queries)}
     document_rows = {name: row for row, name in enumerate(documents)}
     relevant: list[dict[int, int]] = [{} for _ in queries]
+    missing: dict[str, int] = {}  # judged documents
     for position, query, document, grade in read_judgements(Path(judgement_file)):
-        for name, rows, what, file in (
-            (query, query_rows, "query", query_file),
-            (document, document_rows, "document", document_file),
-        ):
-            if name not in rows:
-                raise FormatError(f"{position}: the {what} {name!r:.80} is not in {file}")
+        if query not in query_rows:
+            raise FormatError(f"{position}: the query {query!r:.80} is not in {query_file}")
+        row = document_rows.get(document)
+        if row is None:
+            row = missing.setdefault(document, len(documents) + len(missing))
         grades = relevant[query_rows[query]]
-        if grades.setdefault(document_rows[document], grade) != grade:
+        if grades.setdefault(row, grade) != grade:
             raise FormatError(f"{position}: query {query!r:.80} and document {document!r:.80} have two grades")
     positive = [{row: grade for row, grade in grades.items() if grade > 0} for grades in relevant]
     asked = [row for row, grades in enumerate(positive) if grades]
     if not asked:
         raise FormatError(f"{judgement_file} has no relevant document for any query")
-    texts = list(queries.values())
+    if all(row >= len(documents) for grades in relevant for row in grades):
+        raise FormatError(
+            f"{judgement_file}: no judged document, such as {next(iter(missing))!r:.80}, is in {document_file}"
+        )
+    texts, own = list(queries.values()), [document_rows.get(name, -1) for name in queries]
     name = Path(document_file).parent.name if Path(document_file).name.startswith("corpus.") else ""
     return RetrievalSet(
         name or set_name(judgement_file), [texts[row] for row in asked], list(documents), list(documents.values()),
-        [positive[row] for row in asked],
+        [positive[row] for row in asked], [own[row] for row in asked],
     )  # fmt: skip
 
 
@@ -149,9 +164,9 @@ DEPTH = 100  # documents retrieved for each query
 MEASURES = ("ndcg@10", "recall@10", "recall@100", "mrr@10")
 PROTOCOL = (
     "score of a document: {ranking} Settings: {settings}; ties go to the earlier document; the mean over queries with "
-    "a relevant document; a query without a known word counts 0, a document without one is never found; gain of nDCG: "
-    "the grade; "
-    "interval: bootstrap over queries"
+    "a relevant document; a query without a known word counts 0, a document without one is never found; a "
+    "document with the id of the query is left out, as in BEIR; a judged document that is missing counts as not found; "
+    "gain of nDCG: the grade; interval: bootstrap over queries"
 )
 
 
@@ -198,10 +213,9 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
     documents = np.array([rows.get(name, -1) for one in segments for name in one.values(ID, removed=True)])
     about = ", ".join(f"{name} {value}" for name, value in settings_of(index).items() if value)
     for ranking in rankings:
-        ranks = index.rank(
-            segments, None if ranking == "vectors" else test.queries, None if ranking == "lexical" else vectors, DEPTH
-        )
-        found = [documents[best].tolist() for best, _ in ranks]
+        texts, depth = None if ranking == "vectors" else test.queries, DEPTH + (max(test.own) >= 0)
+        ranks = index.rank(segments, texts, None if ranking == "lexical" else vectors, depth)
+        found = [without(documents[best].tolist(), own)[:DEPTH] for (best, _), own in zip(ranks, test.own, strict=True)]
         for measure, column in zip(MEASURES, measure_queries(found, test.relevant).T, strict=True):
             yield MeanScores(
                 vectors=name,
@@ -210,10 +224,16 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
                 covered=np.array(list(map(bool, found))),
                 protocol=PROTOCOL.format(ranking=SCORES[ranking], settings=about),
                 reason=None if any(found) else "no document is found for any query",
+                note=test.note,
             )
     if vectors is not None:
         counts = index.embedder.counts
         yield word_coverage(name, test.name, counts.words - counts.unknown_words, counts.words)
+
+
+def without(documents: list[int], own: int) -> list[int]:
+    """The documents but for one."""
+    return [document for document in documents if document != own]
 
 
 def measure_queries(found: Sequence[Sequence[int]], relevant: Sequence[dict[int, int]]) -> np.ndarray:

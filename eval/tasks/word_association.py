@@ -20,6 +20,7 @@ COLUMNS = ("test", "list", "word", "role")
 ALIASES = {"study": "test", "condition": "list"}  # headings of published files
 ROLES = ("target", "attribute")
 MIN_WORDS, MIN_COUNT = 8, 100  # below which a note warns
+MIN_SPREAD = 1e-6  # of associations; less is rounding
 EXACT, SAMPLES = 100_000, 100_000  # divisions: the largest number that is listed, and the number of random ones
 SEED = 1
 
@@ -137,6 +138,8 @@ def score_association(subject: Subject, tests: AssociationTests) -> list[ItemSco
         else:
             means = [normalize(units[rows]).mean(axis=0) for rows in attributes]
             associations[covered] = normalize(units[targets[covered]]) @ (means[0] - means[1])
+            if np.ptp(associations[covered]) < MIN_SPREAD:
+                reason = "all target words have the same association with the attributes"
         protocol = PROTOCOL.format(*(name for role in ROLES for name in roles[role]))
         effect = EffectSize(
             vectors=subject.name, key=Key(tests.name, "effect size", section=test), covered=covered, reason=reason,

@@ -1,7 +1,9 @@
 """Tables, JSON and messages."""
 
 import json
+from datetime import date
 
+import numpy as np
 import pytest
 
 from embeddings.cli import output
@@ -70,3 +72,12 @@ def test_control_characters_are_escaped(text):
 def test_text_of_any_script_stays():
     text = "naïve Straße 日本 हिन्दी العربية"
     assert printable(text) == text
+
+
+def test_json_has_no_nan_and_converts_other_values(capsys):
+    """NaN is not JSON; dates and numbers of numpy are what rows of tables hold."""
+    output.print_rows(
+        [{"value": float("nan"), "date": date(2026, 1, 2), "count": np.int64(3), "rows": np.ones(2)}], True
+    )
+    (row,) = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert row == {"value": None, "date": "2026-01-02", "count": 3, "rows": [1.0, 1.0]}

@@ -83,7 +83,7 @@ def test_trec_judgements_are_read(tmp_path):
     ("judgements", "facts"),
     [
         ([("q1", "d1", 1), ("q77", "d1", 1)], ["line 3", "query 'q77'", "queries.jsonl"]),
-        ([("q1", "d1", 1), ("q2", "d777", 1)], ["line 3", "document 'd777'", "corpus.jsonl"]),
+        ([("q1", "d777", 1), ("q2", "d778", 1)], ["'d777'", "corpus.jsonl"]),
         ([("q1", "d1", 1), ("q2", "d2", "high")], ["line 3", "high", "whole number"]),
         ([("q1", "d1", 1), ("q1", "d1", 2)], ["line 3", "two grades"]),
         ([("q1", "d1", 0)], ["no relevant document"]),
@@ -95,6 +95,30 @@ def test_unusable_judgements_are_refused(tmp_path, judgements, facts):
     with pytest.raises(FormatError) as error:
         read_retrieval_set(write_retrieval(tmp_path, judgements))
     assert all(fact in str(error.value) for fact in facts), str(error.value)
+
+
+def test_missing_documents_count_as_not_found(vectors, tmp_path):
+    known = [("q1", "d1", 1), ("q2", "d2", 1)]
+    values = []
+    for judgements in (known, [*known, ("q1", "d777", 1), ("q2", "d777", 0)]):
+        results = by_measure(em.evaluate(vectors, retrieval=write_retrieval(tmp_path, judgements)))
+        values.append((results["recall@100", None].value, results["recall@100", None].note))
+    (all_known, none), (one_missing, note) = values
+    assert none is None
+    assert note.startswith("1 relevant document")
+    assert one_missing < all_known
+
+
+def test_the_document_with_the_id_of_a_query_is_left_out(tmp_path):
+    """Else a query that is a document of the corpus finds itself first, as in ArguAna."""
+    vectors = em.Vectors(["a", "b"], [[1.0, 0.0], [0.6, 0.8]])
+    for name, rows in (("q", [("1", "a"), ("2", "b")]), ("d", [("1", "a"), ("2", "b"), ("3", "a b")])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"_id": n, "text": t}) + "\n" for n, t in rows))
+    (tmp_path / "r.tsv").write_text("1\t3\t1\n2\t3\t1\n")
+    paths = [tmp_path / name for name in ("q.jsonl", "d.jsonl", "r.tsv")]
+    for ranking in ("vectors", "lexical"):
+        results = by_measure(em.evaluate(vectors, retrieval=paths, ranking=ranking))
+        assert results["mrr@10", ranking].value == 1
 
 
 def test_unusable_documents_are_refused(tmp_path):

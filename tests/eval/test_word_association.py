@@ -111,3 +111,25 @@ def test_broken_files(content, message, tmp_path, vectors):
     path.write_text(content)
     with pytest.raises(FormatError, match=message):
         evaluate(vectors, association=path)
+
+
+def test_degenerate_tests_have_a_reason(tmp_path, vectors, tests):
+    """Equal attribute lists and parallel vectors leave rounding alone; nothing is NaN."""
+    lists = {**LISTS, "B": ("attribute", ["a1", "a2"])}
+    rows = [f"one\t{name}\t{word}\t{role}\n" for name, (role, words) in lists.items() for word in words]
+    (tmp_path / "same.tsv").write_text("Test\tList\tWord\tRole\n" + "".join(rows))
+    matrix = vectors.matrix.copy()
+    matrix[:7] = matrix[0] * np.arange(1, 8)[:, None]
+    for source, path in ((vectors, tmp_path / "same.tsv"), (Vectors(vectors.words, matrix), tests)):
+        results = evaluate(source, association=path)
+        assert [one.value for one in results] == [None, None]
+        assert "same association" in results[0].reason
+
+
+def test_there_is_no_interval_for_few_words_with_vectors(tmp_path, vectors, tests):
+    """Words without a vector do not count."""
+    unknown = "".join(f"one\t{name}\tunknown{n}\ttarget\n" for n in range(20) for name in "XY")
+    tests.write_text(tests.read_text() + unknown)
+    effect, _ = evaluate(vectors, association=tests)
+    assert (effect.low, effect.high, effect.covered) == (None, None, 7)
+    assert "no interval" in effect.note

@@ -4,7 +4,9 @@ import pytest
 from optional_libraries import needs_gensim
 
 from embeddings.errors import FormatError
+from embeddings.eval import evaluate
 from embeddings.eval.tasks.word_similarity import read_word_pairs
+from embeddings.vectors.vectors import Vectors
 
 
 def test_shipped_sets():
@@ -130,3 +132,11 @@ def test_unknown_sets_are_refused(tmp_path):
         read_word_pairs("nope")
     with pytest.raises(FormatError, match="is a folder, not a test set"):
         read_word_pairs(tmp_path)
+
+
+def test_words_without_a_vector_but_zeros_are_not_covered(tmp_path):
+    """They would have a cosine of 0 with every word."""
+    path = tmp_path / "pairs.tsv"
+    path.write_text("a\tb\t1\nb\tc\t2\na\tzero\t3\n")
+    vectors = Vectors(["a", "b", "c", "zero"], [[1, 0], [1, 1], [0, 1], [0, 0]])
+    assert {(one.covered, one.total) for one in evaluate(vectors, similarity=path)} == {(2, 3)}
