@@ -97,8 +97,6 @@ class EarlyStopping(Callback):
             )
         if label_format is not None and labels is None:
             raise SettingError("label_format requires labels")
-        if score is not None and not callable(score):
-            raise SettingError(f"score must be a function of a model, got {score!r:.80}")
         sets = {"similarity": similarity, "analogy": analogy}
         self.sets: dict[str, Any] = {kind: [os.fspath(path) for path in as_list(one)] for kind, one in sets.items()}
         check_arguments(EarlyStopping, patience=patience, decay_on_plateau=decay_on_plateau)

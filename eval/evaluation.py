@@ -268,13 +268,13 @@ def resolve(
         return vectors, " + ".join(model.name for model in vectors.models)
     if isinstance(vectors, Sequence):
         runs = [resolve(one, load) for one in vectors]
-        if not runs or any(isinstance(one, list) for one, _ in runs):
-            raise SettingError(f"several runs must be a list of models, vectors or paths, got {vectors!r:.80}")
-        return [one for one, _ in runs if not isinstance(one, list)], f"{len(runs)} runs of {runs[0][1]}"
+        if runs and not any(isinstance(one, list) for one, _ in runs):
+            return [cast(Evaluable, one) for one, _ in runs], f"{len(runs)} runs of {runs[0][1]}"
     if isinstance(vectors, Vectors | Model):
         return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name
-    if hasattr(vectors, "labels"):
-        return vectors, "classifier"
-    if type(vectors).__name__ != "TextIndex":
+    other: Any = vectors
+    if hasattr(other, "labels"):
+        return other, "classifier"
+    if type(other).__name__ != "TextIndex":
         raise SettingError(f"vectors must be a model, vectors, a path or a list of runs, got {vectors!r:.80}")
-    return vectors, cast(Any, vectors).path.name
+    return other, other.path.name

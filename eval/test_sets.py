@@ -93,6 +93,8 @@ def read_lines(path: Path, *, keep_all: bool = False) -> Iterator[tuple[int, str
     except UnicodeDecodeError as error:
         number = data[: error.start].count(b"\n") + 1
         raise FormatError(f"{path}, line {number}: not UTF-8") from None
+    if not text.strip():
+        raise FormatError(f"{path} is empty")
     for number, line in enumerate(text.split("\n"), 1):
         if keep_all or (line.strip() and not line.startswith("#")):
             yield number, line.strip("\r\n")

@@ -22,20 +22,21 @@ class CaseFolding:
     Arguments:
         words: in order of frequency.
         word_form: maps a word to its form in the training text; used if the word itself is not found.
-        without: rows of words that have no vector but zeros, which count as missing.
+        without: rows of words that have no vector but zeros, which `find` does not return.
     """
 
     def __init__(
         self, words: Iterable[str], word_form: Callable[[str], str] | None = None, without: Iterable[int] = ()
     ) -> None:
         self._word_form = word_form
-        self._without = frozenset(without)
         self._first: dict[str, int] = {}
         self._others: dict[int, list[int]] = {}
-        self._canonical: list[int] = []
-        for index, word in enumerate(words):
-            first = self._first.setdefault(word.upper(), index)
-            self._canonical.append(first)
+        names, zeros = list(words), dict.fromkeys(without)
+        self._canonical = [0] * len(names)
+        for index in (*(row for row in range(len(names)) if row not in zeros), *zeros):
+            upper = names[index].upper()
+            first = self._first.get(upper, index) if index in zeros else self._first.setdefault(upper, index)
+            self._canonical[index] = first
             if first != index:
                 self._others.setdefault(first, []).append(index)
 
@@ -46,7 +47,7 @@ class CaseFolding:
         if self._word_form is not None:
             for item in np.flatnonzero(rows < 0).tolist():
                 rows[item] = self._find(self._word_form(words[item]).upper())
-        return np.where(np.isin(rows, list(self._without)), -1, rows) if self._without else rows
+        return rows
 
     def _find(self, word: str) -> int:
         """The row of a word in upper case; a phrase is also tried without full stops, and with other joiners."""

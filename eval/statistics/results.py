@@ -9,6 +9,7 @@ p. `p_holm` is p corrected for the number of tests. Runs of one setting are comp
 `embeddings.eval.statistics.run_scores`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from math import isfinite, sqrt
@@ -243,7 +244,7 @@ class Resampled(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ItemScores:
+class ItemScores(ABC):
     """Fields that all kinds of scores share; see `Result`. `test` names the paired test."""
 
     vectors: str
@@ -253,9 +254,9 @@ class ItemScores:
     note: str | None = None
     test: str = TEXTS
 
+    @abstractmethod
     def result(self) -> Result:
         """The value with its interval."""
-        raise NotImplementedError
 
     def compare(self, other: "ItemScores") -> Comparison | None:
         """A paired test against the scores of other vectors on the same items; None where either has no value."""
@@ -443,9 +444,9 @@ class ResampledScores(ItemScores):
     covered: np.ndarray
     limits: ClassVar = (0.0, 1.0)  # of the value
 
+    @abstractmethod
     def score(self, weights: np.ndarray) -> np.ndarray:
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
-        raise NotImplementedError
 
     @property
     def counted(self) -> np.ndarray:

@@ -141,12 +141,11 @@ def read_msr(path: Path, test: Questions) -> None:
     questions, answers = list(read_lines(path)), list(read_lines(answers_path))
     if len(questions) != len(answers):
         raise FormatError(f"{path} has {len(questions)} questions, but {answers_path} has {len(answers)} answers")
-    for (number, line), (answer_number, answer_line) in zip(questions, answers, strict=True):
+    for (number, line), (_, answer_line) in zip(questions, answers, strict=True):
         words, answer = line.split(), answer_line.split()
-        if len(words) != 3:
-            raise line_error(path, number, "three words", line)
-        if len(answer) != 2:
-            raise line_error(answers_path, answer_number, "a section and an answer", answer_line)
+        if (len(words), len(answer)) != (3, 2):
+            expected = "three words, and a section and an answer in the other file"
+            raise line_error(path, number, expected, f"{line.strip()} and {answer_line.strip()}")
         test.begin_section(answer[0], None)
         test.add((words[0], words[1], words[2]), (answer[1],))
 

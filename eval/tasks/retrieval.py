@@ -75,8 +75,6 @@ def read_retrieval_set(paths: StrPath | Sequence[StrPath], *, encoding_errors: s
         raise SettingError(f"{S.retrieval} requires three files, QUERIES, CORPUS and QRELS, got {paths!r:.200}")
     query_file, document_file, judgement_file = paths
     queries, documents = (read_texts(file, encoding_errors) for file in (query_file, document_file))
-    if not documents:
-        raise FormatError(f"{document_file} contains no documents")
     query_rows = {name: row for row, name in enumerate(queries)}
     document_rows = {name: row for row, name in enumerate(documents)}
     relevant: list[dict[int, int]] = [{} for _ in queries]
@@ -139,8 +137,6 @@ def read_judgements(path: Path) -> list[tuple[str, str, str, int]]:
         if grade is None or not grade.is_integer():
             raise FormatError(f"{position}: the grade {fields[-1].strip()!r:.40} is not a whole number")
         judgements.append((position, fields[0].strip(), fields[-2].strip(), int(grade)))
-    if not judgements:
-        raise FormatError(f"{path} contains no relevance judgements")
     return judgements
 
 

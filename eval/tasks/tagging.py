@@ -103,10 +103,10 @@ def iter_words(path: Path) -> Iterator[tuple[str, str]]:
             yield "", ""
         elif line.startswith("#") and (columns == FIELDS or len(fields) == 1):
             continue
-        elif len(fields) != columns:
-            raise line_error(path, number, "the ten columns of CoNLL-U, or a word, a tab and its tag", line)
-        elif columns == FIELDS and not ID.fullmatch(fields[0]):
-            raise FormatError(f"{path}, line {number}: {fields[0]!r:.80} is not a word id")
+        elif len(fields) != columns or (columns == FIELDS and not ID.fullmatch(fields[0])):
+            raise line_error(
+                path, number, "ten columns of CoNLL-U, the first a word id, or a word, a tab and its tag", line
+            )
         elif columns == 2 or fields[0].isdecimal():
             word, tag = fields if columns == 2 else (fields[FORM], fields[UPOS])
             if not word.strip() or tag.strip() in ("", "_"):

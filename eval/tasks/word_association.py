@@ -13,7 +13,7 @@ from embeddings.errors import FormatError
 from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL
 from embeddings.eval.statistics.results import WORDS, ItemScores, Key, Measurement, ResampledScores
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
-from embeddings.eval.test_sets import locate, read_lines, set_name
+from embeddings.eval.test_sets import line_error, locate, read_lines, set_name
 from embeddings.support.cosine import normalize
 
 COLUMNS = ("test", "list", "word", "role")
@@ -41,29 +41,21 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
     """
     file = locate(path)
     lines = list(read_lines(file))
-    if not lines:
-        raise FormatError(f"{file} is empty")
     rows = csv.reader([line for _, line in lines], delimiter="\t" if "\t" in lines[0][1] else ",")
     heading = [ALIASES.get(name.strip().lower(), name.strip().lower()) for name in next(rows)]
     if missing := [name for name in COLUMNS if name not in heading]:
         raise FormatError(f"{file}: no column {missing[0]}; expected {', '.join(COLUMNS)}")
     columns = [heading.index(name) for name in COLUMNS]
     tests: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for (number, _), fields in zip(lines[1:], rows, strict=False):
-        if len(fields) <= max(columns):
-            raise FormatError(f"{file}, line {number}: expected {len(heading)} fields, got {len(fields)}")
-        test, name, word, role = (fields[column].strip() for column in columns)
-        if role.lower() not in ROLES:
-            raise FormatError(f"{file}, line {number}: the role must be target or attribute, got {role!r:.40}")
-        if not word:
-            raise FormatError(f"{file}, line {number}: the word is empty")
+    for (number, line), fields in zip(lines[1:], rows, strict=False):
+        test, name, word, role = (fields[column].strip() if column < len(fields) else "" for column in columns)
+        if role.lower() not in ROLES or not word:
+            raise line_error(file, number, "test, list, word, and the role target or attribute", line)
         lists = tests.setdefault(test, {role: {} for role in ROLES})[role.lower()]
         lists.setdefault(name, []).append(word)
-    if not tests:
-        raise FormatError(f"{file} has no tests, only a heading")
-    faults = [(test, fault) for test, roles in tests.items() if (fault := wrong_shape(roles))]
+    faults = [f"the test {test!r:.40} {fault}" for test, roles in tests.items() if (fault := wrong_shape(roles))]
     if len(faults) == len(tests):
-        raise FormatError(f"{file}: the test {faults[0][0]!r:.40} {faults[0][1]}")
+        raise FormatError(f"{file}: {faults[0] if faults else 'no tests, only a heading'}")
     return AssociationTests(set_name(path), tests)
 
 

@@ -25,7 +25,7 @@ RATING_HEADINGS = {
 }
 FIRST = re.compile(r"(word|term)[ _-]?(1|a|one|i)?$|w1$", re.IGNORECASE)
 SECOND = re.compile(r"(word|term)[ _-]?(2|b|two|ii)$|w2$", re.IGNORECASE)
-EXPECTED = "two words and a rating"
+EXPECTED = "two words and a rating, a number"
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,9 @@ def read_word_pairs(name: str | os.PathLike[str]) -> WordPairs:
         fields = split_line(line, layout.separator, f"{path}, line {number}")
         # two words and a rating; separated by white space nothing else
         is_complete = len(fields) > max(layout.rating, *layout.words) and all(fields[word] for word in layout.words)
-        if not is_complete or (layout.separator is None and not layout.has_heading and len(fields) != 3):
+        rating = to_number(fields[layout.rating]) if is_complete else None
+        if rating is None or (layout.separator is None and not layout.has_heading and len(fields) != 3):
             raise line_error(path, number, EXPECTED, line)
-        rating = to_number(fields[layout.rating])
-        if rating is None:
-            raise FormatError(f"{path}, line {number}: the rating {fields[layout.rating]!r} is not a number")
         pairs.append((fields[layout.words[0]], fields[layout.words[1]]))
         ratings.append(rating)
     if not pairs:

@@ -238,14 +238,15 @@ def new_metric(
         return Metric(description="a function", judge=judge)
     names = check_metric(metric, trainer)
     is_set, is_loss = names[0].partition(":")[0] in SETS, names == [LOSS]
-    if labels is not None and (is_set or is_loss):
-        raise SettingError(
-            f"{S.labels} cannot be combined with the metric {names[0]}: choose f1 or another score of labels"
-        )
-    if size is not None and (is_set or is_loss):
-        raise SettingError(f"{S.size} cannot be combined with the metric {names[0]}: it requires a score of labels")
-    if validation is not None and not is_loss:
-        raise SettingError(f"{S.validation} requires the metric loss")
+    of_labels = not (is_set or is_loss)
+    for name, value, is_used in (
+        ("labels", labels, of_labels),
+        ("size", size, of_labels),
+        ("validation", validation, is_loss),
+    ):
+        if value is not None and not is_used:
+            other = "loss" if name == "validation" else "f1 or another score of labels"
+            raise SettingError(f"{S[name]} cannot be combined with the metric {names[0]}: choose {other}")
     if is_set:
         return score_of_sets(names)
     if is_loss:

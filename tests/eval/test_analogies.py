@@ -19,7 +19,8 @@ def naive(vectors, questions, limit, method="3cosadd"):
     words = vectors.words[:limit]
     known = {}
     for index, word in enumerate(words):
-        known.setdefault(word.upper(), index)
+        if vectors.matrix[index].any():  # zeros are no vector
+            known.setdefault(word.upper(), index)
     seen = right = 0
     for question in questions:
         asked = [word.upper() for word in question]

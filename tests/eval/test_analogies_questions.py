@@ -72,9 +72,9 @@ def test_several_answers_equal_the_naive_implementation(tmp_path):
     ("name", "text", "message"),
     [
         ("a.questions", "a b c\n", "file of answers a.answers is missing"),
-        ("b.questions", "a b c\na b\n", "line 2: expected three words, got 'a b'"),
+        ("b.questions", "a b c\na b\n", "line 2: expected three words.*'a b"),
         ("c.questions", "a b c\na b c\n", "has 2 questions, but .* has 1 answers"),
-        ("d.questions", "a b c\n", "line 1: expected a section and an answer, got 'x'"),
+        ("d.questions", "a b c\n", "line 1: .*a section and an answer.*x"),
         ("e", "a b\nc\n", "line 2: expected a word and its partners, got 'c'"),
         ("f", "a b\nc\t//\n", "line 2: expected a word and its partners"),
         ("g", "a b\n", "no analogy questions"),
@@ -107,7 +107,7 @@ def test_google_analogies():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no analogy questions"),
+        ("", "is empty"),
         (": only\n", "no analogy questions"),
         ("a b c d\n: s\na b c d\n", "line 1: a question before the first ': section' line"),
         (": s\na b c d\na b c\n", "line 3: expected four words, got 'a b c'"),

@@ -177,7 +177,7 @@ def test_verb_object_phrases_are_reversed(ratings):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "columns participant, type, s1lemma1"),
+        ("", "is empty"),
         ("participant type rating\n", "columns s1lemma1, s1lemma2, s2lemma1, s2lemma2"),
         (HEADING, "no rated phrases"),
         (HEADING + "p1 x 0 a b c d\n", "line 2: expected 8 fields"),

@@ -88,7 +88,7 @@ def test_trec_judgements_are_read(tmp_path):
         ([("q1", "d1", 1), ("q1", "d1", 2)], ["line 3", "two grades"]),
         ([("q1", "d1", 0)], ["no relevant document"]),
         ([("q1", "d1", 1), ("q2", "d2", 1, 1, 1)], ["line 3", "expected query"]),
-        ([], ["no relevance judgements"]),
+        ([], ["no relevant document"]),
     ],
 )
 def test_unusable_judgements_are_refused(tmp_path, judgements, facts):

@@ -241,10 +241,10 @@ def test_shipped_treebank_and_folders(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no tagged words"),
+        ("", "is empty"),
         ("# only\n\n", "no tagged words"),
-        ("a\tb\tc\n", "line 1: expected the ten columns of CoNLL-U"),
-        ("a\tX\n\nb\n", "line 3: expected the ten columns"),
+        ("a\tb\tc\n", "line 1: expected ten columns of CoNLL-U"),
+        ("a\tX\n\nb\n", "line 3: expected ten columns"),
         ("a\tX\nb\t\n", "line 2: expected a word and its tag"),
         ("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", "line 1: expected a word and its tag"),
         (b"a\tX\n\xff\tX\n", "line 2: not UTF-8"),

@@ -100,9 +100,9 @@ def test_a_test_of_another_shape_leaves_the_others_their_results(vectors, tests)
         ("", "empty"),
         ("test\tlist\tword\n", "column role"),
         ("test\tlist\tword\trole\n", "no tests"),
-        ("test\tlist\tword\trole\na\tb\tc\n", "line 2.*4 fields, got 3"),
-        ("test\tlist\tword\trole\na\tb\tc\tgoal\n", "line 2.*'goal'"),
-        ("test\tlist\tword\trole\na\tb\t\ttarget\n", "line 2.*empty"),
+        ("test\tlist\tword\trole\na\tb\tc\n", "line 2.*role"),
+        ("test\tlist\tword\trole\na\tb\tc\tgoal\n", "line 2.*goal"),
+        ("test\tlist\tword\trole\na\tb\t\ttarget\n", "line 2.*word"),
         ("test\tlist\tword\trole\na\tb\tc\ttarget\n", "'a'.*two lists of target words, got 1"),
     ],
 )

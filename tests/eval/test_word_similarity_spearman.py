@@ -50,7 +50,7 @@ def test_coverage_and_case(tmp_path, vectors):
         ("king a 1\nx y 2\n", "a correlation requires two pairs with vectors, got 1"),
         ("king a 1\nking queen 1\n", "all ratings are equal"),
         ("king a 1\nking a 2\n", "all cosines are equal"),
-        ("b a 1\nb king 2\n", "all cosines are equal"),
+        ("b a 1\nb king 2\n", "a correlation requires two pairs with vectors, got 0"),
     ],
 )
 def test_no_value_has_a_reason(tmp_path, vectors, text, reason):
