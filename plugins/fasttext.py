@@ -268,7 +268,9 @@ class GivenVectors:
 
     def __init__(self, data: TrainingData, settings: FastText) -> None:
         init, self.words, self.settings = data.run_options.init, data.vocabulary.words, settings
-        self.frozen = np.zeros(len(self.words), np.bool_) if init is None else init.frozen_rows(data)
+        self.frozen = (
+            np.zeros(len(self.words), np.bool_) if init is None else init.frozen_rows(data.vocabulary, data.encoded)
+        )
 
     def set_rows(self, tables: Arrays, rows: np.ndarray, matrix: np.ndarray) -> None:
         """Set the own rows of words from the vectors (n, dim) of the words."""

@@ -1,17 +1,13 @@
 """The task that each worker of a cluster receives: the trainer, the vocabulary, and the division of the work."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import EmbeddingsError
 from embeddings.training.replicas import Replicas
-
-if TYPE_CHECKING:
-    from embeddings.training.trainer import Trainer
-
+from embeddings.training.trainer_declaration import TrainerDeclaration
 
 AUTO = "auto"  # address of the cluster that this machine belongs to
 
@@ -32,7 +28,7 @@ class ClusterTask:
         frozen: mask of frozen rows of words, (words,), or None.
     """
 
-    trainer: "Trainer"
+    trainer: TrainerDeclaration
     vocabulary: Vocabulary
     seed: int
     replicas: Replicas

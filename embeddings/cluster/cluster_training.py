@@ -41,13 +41,12 @@ from embeddings.training.replicas import (
     MergeRule,
     MergeSchedule,
     Replicas,
-    log_rate_advice,
 )
 from embeddings.training.run import Run
 from embeddings.training.run_options import ClusterBase, RunOptions
 from embeddings.training.stream import CorpusShare, RemoteStream, TokenStream, WholeCorpusNeeded, share_bounds
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, prepare
+from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, log_rate_advice, prepare
 from embeddings.training.worker import Worker
 
 CLUSTER = "cluster"  # in the record of a model
@@ -347,6 +346,12 @@ class Cluster(ClusterBase):
         number = self.address.removeprefix("local:")
         return int(number) if number != self.address and number.isdecimal() and 0 < int(number) <= 1024 else None
 
+    @property
+    def local_cpus(self) -> int | None:
+        """The CPUs that the workers of "local:N" use; None for another address."""
+        number = self.local_workers
+        return None if number is None else max(self.workers or 0, number) * self.threads_per_worker
+
     def n_workers(self, cpus: float, nodes: int) -> int:
         """The number of workers on a cluster.
 
@@ -390,7 +395,7 @@ class Cluster(ClusterBase):
         check_options(trainer, run_options)
         if known := self.workers or self.local_workers:
             self.replicas_for(known, run_options.replicas)  # checks them, before anything is started
-        with connected(self) as ray:
+        with connected(self.address, self.local_cpus) as ray:
             workers = self.n_workers(ray.cluster_resources().get("CPU", 0), len(ray.nodes()))
             replicas, threads_per_replica = self.replicas_for(workers, run_options.replicas)
             run_options = replace(run_options, replicas=replicas, cluster=None)

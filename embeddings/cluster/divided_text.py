@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate
 from time import perf_counter
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -32,11 +32,8 @@ from embeddings.training.callbacks import Callback
 from embeddings.training.compile_ahead import SmallText, with_small_tables
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import CorpusShare, TokenStream, share_bounds
+from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
-
-if TYPE_CHECKING:
-    from embeddings.training.trainer import Trainer
-
 
 SEARCH_SIZE = 1 << 20  # bytes in which a line end is searched at a time
 
@@ -142,7 +139,7 @@ def between(files: Sequence[File], sizes: list[int], first: tuple[int, int], las
     return parts
 
 
-def can_divide(corpus: Corpus, trainer: "Trainer", run_options: RunOptions) -> bool:
+def can_divide(corpus: Corpus, trainer: Trainer, run_options: RunOptions) -> bool:
     """Whether workers can read the text: it must be in files, and only words and lines may be used."""
     is_plain = not (corpus.labels or corpus.pairs or corpus.phrase_config or corpus.vocabulary or corpus.deduplicate)
     is_plain = is_plain and corpus.lines == "separate" and corpus.rows is None
@@ -243,7 +240,7 @@ class DividedText:
         return send
 
 
-def reads_shares(trainer: "Trainer") -> bool:
+def reads_shares(trainer: Trainer) -> bool:
     """Whether the plan of a trainer reads the text only through a `TokenStream`; tried with a few words."""
     small = SmallText()
     share: Any = CorpusShare(small.ids, small.sentences, 0, small.meta, "")

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
@@ -20,9 +20,6 @@ from embeddings.cluster.cluster_task import AUTO, ClusterError
 from embeddings.errors import EmbeddingsError
 from embeddings.support.imports import import_extra
 from embeddings.support.logs import notice
-
-if TYPE_CHECKING:
-    from embeddings.cluster.cluster_training import Cluster
 
 VALIDITY = timedelta(days=3650)
 MAX_PARENT = 20  # characters of the folder of the private one: paths of sockets have at most 103 bytes
@@ -111,19 +108,19 @@ def authentication_variables(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def connected(cluster: "Cluster") -> Iterator[Any]:
-    """The module ray, connected to a cluster; if this process starts Ray, Ray is shut down at the end.
+def connected(address: str, local_cpus: int | None = None) -> Iterator[Any]:
+    """The module ray, connected to a cluster, or to a Ray of this run with `local_cpus` CPUs on this machine.
 
     Raises:
         EmbeddingsError: Ray is not installed.
         ClusterError: the cluster cannot be reached, or the connection to it is lost.
     """
     ray = import_extra("ray", "cluster", "training on a cluster")
-    is_remote = cluster.local_workers is None
+    is_remote = local_cpus is None
     if ray.is_initialized():
         if not is_remote:
             raise ClusterError(f"this program is connected to Ray already; use cluster {AUTO!r}, not a local one")
-        with lost_connection(cluster):
+        with lost_connection(address):
             yield ray
         return
     for name, value in ENVIRONMENT.items():
@@ -132,21 +129,21 @@ def connected(cluster: "Cluster") -> Iterator[Any]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                notice(f"connecting to the cluster {cluster.address} ..." if is_remote else "starting Ray ...")
-                start(ray, cluster, stack)
+                notice(f"connecting to the cluster {address} ..." if is_remote else "starting Ray ...")
+                start(ray, address, local_cpus, stack)
         except ClusterError:
             raise
         except Exception as error:  # of many types
-            raise ClusterError(f"cannot reach the cluster {cluster.address}: {one_line(error)}") from None
+            raise ClusterError(f"cannot reach the cluster {address}: {one_line(error)}") from None
         with (
             patch("ray._private.worker.print_to_stdstream", create=True),  # standard output is for results
-            lost_connection(cluster),
+            lost_connection(address),
         ):
             yield ray
 
 
 @contextmanager
-def lost_connection(cluster: "Cluster") -> Iterator[None]:
+def lost_connection(address: str) -> Iterator[None]:
     """Convert errors of Ray in this process, which are of many types if the cluster is gone, to a ClusterError."""
     try:
         yield
@@ -156,7 +153,7 @@ def lost_connection(cluster: "Cluster") -> Iterator[None]:
         modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
         if not any(module.split(".")[0] == "ray" for module in modules):
             raise
-        raise ClusterError(f"the cluster {cluster.address} failed: {one_line(error)}; {ADVICE}") from error
+        raise ClusterError(f"the cluster {address} failed: {one_line(error)}; {ADVICE}") from error
 
 
 def check_running(ray: Any) -> None:
@@ -174,29 +171,27 @@ def wait_for(ray: Any, refs: list[Any]) -> list[Any]:
     return list(done)
 
 
-def start(ray: Any, cluster: "Cluster", stack: ExitStack) -> None:
+def start(ray: Any, address: str, local_cpus: int | None, stack: ExitStack) -> None:
     """Start Ray on this machine, or connect to a cluster, until the stack is closed."""
     options = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "embeddings"}
-    if cluster.local_workers is not None:
-        workers = cluster.workers or cluster.local_workers
-        cpus = max(workers, cluster.local_workers) * cluster.threads_per_worker
-        stack.enter_context(local_ray(ray, num_cpus=cpus, **options))
+    if local_cpus is not None:
+        stack.enter_context(local_ray(ray, num_cpus=local_cpus, **options))
         return
-    if cluster.address != AUTO:
-        place = urlsplit(cluster.address)
+    if address != AUTO:
+        place = urlsplit(address)
         try:
-            address = place.hostname or "", place.port or CLIENT_PORT
-            socket.create_connection(address, timeout=CONNECT_SECONDS).close()
+            host = place.hostname or "", place.port or CLIENT_PORT
+            socket.create_connection(host, timeout=CONNECT_SECONDS).close()
         except (OSError, ValueError) as error:
             raise ClusterError(
-                f"cannot reach the cluster {cluster.address}: {getattr(error, 'strerror', None) or error}; "
+                f"cannot reach the cluster {address}: {getattr(error, 'strerror', None) or error}; "
                 "check that Ray runs there, and that its port is open"
             ) from None
     try:
-        ray.init(address=cluster.address, **options)
+        ray.init(address=address, **options)
         stack.callback(ray.shutdown)
     except ConnectionError:
-        hint = "start it with `ray start --head`, or give the address of its head" if cluster.address == AUTO else ""
+        hint = "start it with `ray start --head`, or give the address of its head" if address == AUTO else ""
         raise ClusterError(f"no Ray cluster is running that this machine belongs to; {hint}") from None
 
 

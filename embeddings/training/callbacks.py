@@ -16,7 +16,6 @@ from embeddings.training.progress import Progress
 if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus
     from embeddings.models.model import Model
-    from embeddings.training.trainer import Trainer
 
 
 @dataclass
@@ -92,7 +91,7 @@ class Callback:
     remember earlier events defines `state`: checkpoints save what it returns, and a resumed run passes it to `restore`.
     """
 
-    def on_corpus(self, encoded: "EncodedCorpus", trainer: "Trainer") -> "EncodedCorpus | None":
+    def on_corpus(self, encoded: "EncodedCorpus", trainer: Any) -> "EncodedCorpus | None":
         """Called when the text is encoded. A returned corpus is trained on in its place; None keeps it."""
         return None
 

@@ -19,12 +19,11 @@ from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, zero_rows
 from embeddings.models.text_settings import PHRASES
 from embeddings.support.arrow import pc, to_arrow, to_string_array
+from embeddings.training.plan import Plan
+from embeddings.training.trainer_declaration import TrainerDeclaration
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
-    from embeddings.training.plan import Plan
-    from embeddings.training.trainer import Trainer
-    from embeddings.training.training_data import TrainingData
 
 
 def saved_table(model: Model, name: str, declared: Table) -> np.ndarray:
@@ -60,7 +59,7 @@ def check_model(model: Any) -> None:
         raise SettingError("a small model cannot be trained further: use the model that it was made from")
 
 
-def check(model: Model, trainer: "Trainer") -> None:
+def check(model: Model, trainer: TrainerDeclaration) -> None:
     """Refuse a model that the trainer cannot continue."""
     if model.name != trainer.trainer_name:
         raise SettingError(f"cannot continue training a {model.name} model with trainer {trainer.trainer_name}")
@@ -119,9 +118,9 @@ def rows_in(old: Vocabulary, new: Vocabulary) -> np.ndarray:
     return np.asarray(rows.fill_null(-1), np.int64)
 
 
-def apply(model: Model, data: "TrainingData", plan: "Plan", arrays: Arrays) -> int:
+def apply(model: Model, vocabulary: Vocabulary, plan: Plan, arrays: Arrays) -> int:
     """Copy the tables of the model into the tables of a new run; returns the number of old words."""
-    old_rows = rows_in(model.vocabulary, data.vocabulary)
+    old_rows = rows_in(model.vocabulary, vocabulary)
     new_rows = np.flatnonzero(old_rows >= 0)
     if not len(new_rows):
         raise CorpusError("the corpus and the model have no word in common")

@@ -16,22 +16,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import S, SettingError
 from embeddings.models.loading import load
 from embeddings.models.model import Model
 from embeddings.models.table import Arrays, is_finite
 from embeddings.settings import check_value
+from embeddings.training.plan import Plan
+from embeddings.training.stream import CorpusShare
+from embeddings.training.trainer_declaration import TrainerDeclaration
 from embeddings.vectors.vectors import Vectors
-
-if TYPE_CHECKING:
-    from embeddings.training.plan import Plan
-    from embeddings.training.trainer import Trainer
-    from embeddings.training.training_data import TrainingData
 
 Duplicates = Literal["most-frequent", "average", "exact"]
 InitMode = Literal["initial", "concatenate", "project"]
@@ -86,7 +86,7 @@ class InitFrom:
         choices = {"duplicates": self.duplicates, "freeze": self.freeze, "mode": self.mode}
         return {"vectors": self.source_vectors.fingerprint, **choices}
 
-    def check(self, trainer: "Trainer") -> None:
+    def check(self, trainer: TrainerDeclaration) -> None:
         """Refuse pretrained vectors or modes that a trainer cannot start from."""
         name, dim, own = trainer.trainer_name, asdict(trainer).get("dim"), self.source_vectors.dim
         if not trainer.can_init:
@@ -109,10 +109,10 @@ class InitFrom:
                 f"{S.mode('concatenate')} extends by trained components, got {dim}"
             )
 
-    def match(self, data: "TrainingData") -> tuple[np.ndarray, np.ndarray]:
+    def match(self, vocabulary: Vocabulary, encoded: EncodedCorpus | CorpusShare) -> tuple[np.ndarray, np.ndarray]:
         """The rows of words with a vector to start from, int64 (n,), and the vectors, float32 (n, dim)."""
-        words = data.vocabulary.words
-        form = WordForm(data.encoded.meta["settings"])
+        words = vocabulary.words
+        form = WordForm(encoded.meta["settings"])
         rows, matrix = match_rows(self.source_vectors, words, self.duplicates, form)
         if not len(rows):
             raise SettingError(f"none of the {len(words)} words of the corpus has a vector to start from")
@@ -121,9 +121,11 @@ class InitFrom:
             raise SettingError(f"the initial vector of {word!r} contains NaN or infinity")
         return rows, matrix
 
-    def apply(self, data: "TrainingData", plan: "Plan", tables: Arrays) -> np.ndarray:
+    def apply(
+        self, vocabulary: Vocabulary, encoded: EncodedCorpus | CorpusShare, plan: Plan, tables: Arrays
+    ) -> np.ndarray:
         """Set the rows of words, as the plan does it; returns a mask of the words with a vector, bool (rows,)."""
-        rows, matrix = self.match(data)
+        rows, matrix = self.match(vocabulary, encoded)
         table = tables[plan.word_table]
         if self.mode == "initial" and plan.set_vectors is not None:
             plan.set_vectors(tables, rows, matrix)
@@ -131,9 +133,9 @@ class InitFrom:
             table[rows, : matrix.shape[1]] = matrix
         return np.isin(np.arange(len(table)), rows)
 
-    def frozen_rows(self, data: "TrainingData") -> np.ndarray:
+    def frozen_rows(self, vocabulary: Vocabulary, encoded: EncodedCorpus | CorpusShare) -> np.ndarray:
         """A mask of the words whose vectors are constant, bool (vocabulary,)."""
-        return np.isin(np.arange(len(data.vocabulary)), self.match(data)[0] if self.freeze else [])
+        return np.isin(np.arange(len(vocabulary)), self.match(vocabulary, encoded)[0] if self.freeze else [])
 
 
 def match_rows(

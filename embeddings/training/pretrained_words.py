@@ -199,7 +199,7 @@ def pretrained_plan(
         mean, exact: how CBOW combines contexts.
         stream: as in `PredictionTrainer.window_plan`.
     """
-    rows, vectors = init.match(data)
+    rows, vectors = init.match(data.vocabulary, data.encoded)
     size, dim, own_dim, is_projected = len(data.vocabulary), trainer.dim, vectors.shape[1], init.mode == "project"
     trained_dim = dim if is_projected else dim - own_dim
     square = np.mean(np.sum(np.square(vectors, dtype=np.float64), axis=1))

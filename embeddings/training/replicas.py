@@ -11,7 +11,7 @@ changed, and writes merged rows, from which all replicas continue.
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -20,14 +20,8 @@ from embeddings.kernels.merge_rows import RULES, merge_rows
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.models.table import Arrays, Table
 from embeddings.settings import Range, check_value
-from embeddings.support.logs import notice
 from embeddings.support.mapped_files import memory_mapped_zeros
 from embeddings.support.system import free_memory
-
-if TYPE_CHECKING:
-    from embeddings.training.run_options import RunOptions
-    from embeddings.training.trainer import Trainer
-
 
 MergeRule = Literal["mean", "mean-changed", "sum", "coherence"]
 MAX_REPLICAS = 1024
@@ -87,17 +81,6 @@ class MergeSchedule:
     def advance(self) -> None:
         """Go to the next merge."""
         self.next_merge += min(max(self.next_merge // self.growth, FIRST_INTERVAL), self.merge_every)
-
-
-def log_rate_advice(trainer: "Trainer", options: "RunOptions") -> None:
-    """With many replicas, log a learning rate that usually works better than the default, if that is used."""
-    default = getattr(type(trainer), "learning_rate", None)
-    replicas, factor = options.replicas, trainer.replica_rate_factor
-    if not options.rate_advice or default is None or getattr(trainer, "learning_rate", None) != default:
-        return
-    if replicas is not None and replicas.count >= MANY_REPLICAS and factor != 1:
-        rate = f"{default * factor:g} is usually better than {default:g}"
-        notice(f"with {replicas.count} replicas a learning rate of {rate}")
 
 
 CHUNK_BYTES = 1 << 22  # of merged rows that one thread merges at a time

@@ -207,7 +207,7 @@ class Run:
         data, init, continued = self.data, self.data.run_options.init, self.data.run_options.continued
         words = len(data.vocabulary)
         if continued is not None:
-            old = continued_training.apply(continued, data, self.plan, tables)
+            old = continued_training.apply(continued, data.vocabulary, self.plan, tables)
             self.notes = [f"{old:,} words continue from the model, {words - old:,} are new"]
         if init is None:
             return None
@@ -215,7 +215,7 @@ class Run:
             raise DeclarationError(
                 f"the word_table of the plan, {self.plan.word_table!r}, is not a table: {self.plan.names}"
             )
-        mask = init.apply(data, self.plan, tables)
+        mask = init.apply(data.vocabulary, data.encoded, self.plan, tables)
         verb = "start from the given vectors" if init.mode == "initial" else "have a pretrained vector"
         self.notes = [f"{int(mask.sum()):,} of {words:,} words {verb}"]
         return mask if init.freeze else None

@@ -18,10 +18,10 @@ from embeddings.training.checkpoints import Checkpoints, check_same_run
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.progress import Report
 from embeddings.training.replicas import Replicas
+from embeddings.training.trainer_declaration import TrainerDeclaration
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
-    from embeddings.training.trainer import Trainer
 
 
 class ClusterBase(ABC):
@@ -29,7 +29,7 @@ class ClusterBase(ABC):
 
     @abstractmethod
     def train(
-        self, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
+        self, trainer: Any, corpus: Any, threads: int | None, seed: int, report: Report | None,
         run_options: "RunOptions",
     ) -> Model:  # fmt: skip
         """Train a model; see `Trainer.train` for the arguments."""
@@ -107,7 +107,7 @@ class RunOptions:
         """The given vectors, if the model's vectors contain them and do not only start from them."""
         return None if self.init is None or self.init.mode == "initial" else self.init
 
-    def check(self, trainer: "Trainer") -> None:
+    def check(self, trainer: TrainerDeclaration) -> None:
         """Refuse what a trainer cannot do, in general or on this machine, before the corpus is read."""
         parts = (self.init, self.continued, self.checkpoints, self.replicas, self.cluster, self.callbacks or None)
         if not trainer.accepts_run_options and any(part is not None for part in parts):
@@ -125,7 +125,7 @@ class RunOptions:
             raise SettingError(f"the trainer {trainer.trainer_name} does not support vocabulary_rule")
         trainer.check_installation()
 
-    def check_fingerprint(self, trainer: "Trainer", threads: int, seed: int) -> None:
+    def check_fingerprint(self, trainer: TrainerDeclaration, threads: int, seed: int) -> None:
         """Raise an error if the checkpoint belongs to a run with other settings.
 
         Properties of the corpus are compared later. A cluster decides how many replicas there are: its run is checked
@@ -143,7 +143,7 @@ class RunOptions:
             continued_training.check_corpus(self.continued, corpus)
         return corpus.encode(threads=threads) if self.read is None else self.read(corpus)
 
-    def fingerprint(self, trainer: "Trainer", threads: int, seed: int) -> dict[str, Any]:
+    def fingerprint(self, trainer: TrainerDeclaration, threads: int, seed: int) -> dict[str, Any]:
         """The part of `TrainingData.fingerprint` that is known before the corpus is read."""
         fingerprint: dict[str, Any] = to_jsonable(
             {

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,10 +15,9 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
-from embeddings.errors import DeclarationError, EmbeddingsError, OutputError, SettingError
+from embeddings.errors import DeclarationError, OutputError, SettingError
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.models.capabilities import Capabilities
 from embeddings.models.model import Model
 from embeddings.models.model_files import GROUP_JSON, check_target
 from embeddings.models.model_group import ModelGroup
@@ -34,9 +32,7 @@ from embeddings.settings import (
     NegativeSampling,
     ObjectiveChoice,
     Schedule,
-    Settings,
     VocabularyChoice,
-    WeightTying,
 )
 from embeddings.settings.setting_fields import refuse_unknown
 from embeddings.support.arrow import to_arrow, to_string_array
@@ -53,6 +49,7 @@ from embeddings.training.replicas import Replicas
 from embeddings.training.run import Run
 from embeddings.training.run_options import ClusterBase, RunOptions, combine
 from embeddings.training.stream import Stream
+from embeddings.training.trainer_declaration import TrainerDeclaration
 from embeddings.training.training_data import (
     TrainingData,
     as_corpus,
@@ -65,86 +62,13 @@ from embeddings.training.word_predictor import WordPredictor
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trainer(Settings, Capabilities):
+class Trainer(TrainerDeclaration):
     """Base of trainers: its fields are settings, and its plan declares what it learns.
 
     A subclass sets `trainer_name` and defines `plan`, or `learn` if it does not learn step by step. It overrides
     `can_init`, `can_freeze` and `can_continue` if they depend on its settings, `extend_corpus` if it extends the
-    vocabulary itself, and sets
-
-    tokenizer, case: how text is tokenized by default.
-    reads_labels, reads_pairs, reads_vectors, reads_contexts: whether it learns from texts with labels, from pairs of
-        texts, from texts with vectors, or from words with given contexts.
-    precompile_settings: settings with which it uses all of its kernels, to compile them ahead of time.
-    fixed_settings: settings that continued training must not change; replaces those of the base class, so include them.
-    max_threads: how many threads it can use; None for any number.
-    libraries: optional libraries that it needs for training, see `check_installation`.
-    has_parallel_kernel: whether its kernel runs on several threads itself, so that one worker reads the whole text.
-    unsupported: which of "init", "freeze" and "continued" it never supports, whatever its settings are.
-    init_modes: how it can use pretrained vectors; see `embeddings.InitFrom`.
-    replica_rate_factor: the factor of the default learning rate that is better for many replicas; see
-        `embeddings.training.replicas`.
-    accepts_run_options: whether it supports checkpoints, callbacks, initial vectors, continued training and replicas;
-        `learn` must implement them.
+    vocabulary itself, and sets attributes of `TrainerDeclaration`.
     """
-
-    trainer_name: ClassVar[str]
-    tokenizer: ClassVar[str] = "words"
-    case: ClassVar[str] = "lower"
-    reads_labels: ClassVar[bool] = False
-    reads_pairs: ClassVar[bool] = False
-    reads_vectors: ClassVar[bool] = False
-    reads_contexts: ClassVar[bool] = False
-    precompile_settings: ClassVar[Mapping[str, Any]] = {}
-    max_threads: ClassVar[int | None] = None
-    has_parallel_kernel: ClassVar[bool] = False
-    libraries: ClassVar[tuple[str, ...]] = ()
-    accepts_run_options: ClassVar[bool] = True
-    unsupported: ClassVar[frozenset[str]] = frozenset()
-    init_modes: ClassVar[tuple[str, ...]] = ("initial",)
-    replica_rate_factor: ClassVar[float] = 1.0
-    fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)
-
-    @classmethod
-    def reads_words_alone(cls) -> bool:
-        """Whether it learns from the words of a text, without labels, pairs, vectors or contexts."""
-        return not (cls.reads_labels or cls.reads_pairs or cls.reads_vectors or cls.reads_contexts)
-
-    @property
-    def run_trainer(self) -> "Trainer":
-        """The trainer whose run writes the checkpoints: itself, or the trainer of the model that it post-processes."""
-        return self
-
-    @property
-    def can_init(self) -> bool:
-        """Whether word vectors can start from pretrained vectors."""
-        return "init" not in self.unsupported
-
-    @property
-    def can_freeze(self) -> bool:
-        """Whether pretrained word vectors can be frozen."""
-        is_tied = isinstance(self, WeightTying) and self.tie  # output vectors would be frozen too
-        return self.can_init and "freeze" not in self.unsupported and not is_tied
-
-    @property
-    def can_continue(self) -> bool:
-        """Whether a model can be trained further, on new text."""
-        is_bound_to_text = isinstance(self, ObjectiveChoice) and self.word_objective.depends_on_counts
-        return "continued" not in self.unsupported and not is_bound_to_text
-
-    @property
-    def predicts_words(self) -> bool:
-        """Whether its models can compute the loss of new text; see `Capabilities.word_predictor`."""
-        return self.word_predictor is not None
-
-    def check_installation(self) -> None:
-        """Raise an error before the corpus is read if this machine cannot train the model.
-
-        The default checks `libraries`.
-        """
-        for library in self.libraries:
-            if find_spec(library) is None:
-                raise EmbeddingsError(f"training {self.trainer_name} models requires {library}, which is not installed")
 
     def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
         """The new text for continued training: by default with the extended vocabulary of the model."""

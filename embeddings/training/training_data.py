@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,15 +25,13 @@ from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, n
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is_valid_sentences, new_sentence_block
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
-from embeddings.support.logs import log
+from embeddings.support.logs import log, notice
 from embeddings.support.system import available_threads
 from embeddings.training.progress import Report
-from embeddings.training.replicas import REPLICA_BLOCK_SIZE, log_rate_advice
+from embeddings.training.replicas import MANY_REPLICAS, REPLICA_BLOCK_SIZE
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import CorpusShare, TokenStream
-
-if TYPE_CHECKING:
-    from embeddings.training.trainer import Trainer
+from embeddings.training.trainer_declaration import TrainerDeclaration
 
 MAX_THREADS = 1024
 
@@ -46,7 +44,7 @@ class TrainingData:
         threads_per_replica: on a cluster, the threads that update the tables of each replica without locks.
     """
 
-    trainer: "Trainer"
+    trainer: TrainerDeclaration
     encoded: EncodedCorpus
     vocabulary: Vocabulary
     threads: int
@@ -148,7 +146,7 @@ def block_source(
 
 
 def prepare(
-    trainer: "Trainer",
+    trainer: TrainerDeclaration,
     corpus: Corpus | EncodedCorpus | str | os.PathLike[str] | Iterable[Any],
     *,
     threads: int | None = None,
@@ -193,7 +191,18 @@ def prepare(
     return data
 
 
-def select_words(encoded: EncodedCorpus, settings: "Trainer", rule: VocabularyRule | None) -> Vocabulary:
+def log_rate_advice(trainer: TrainerDeclaration, options: RunOptions) -> None:
+    """With many replicas, log a learning rate that usually works better than the default, if that is used."""
+    default = getattr(type(trainer), "learning_rate", None)
+    replicas, factor = options.replicas, trainer.replica_rate_factor
+    if not options.rate_advice or default is None or getattr(trainer, "learning_rate", None) != default:
+        return
+    if replicas is not None and replicas.count >= MANY_REPLICAS and factor != 1:
+        rate = f"{default * factor:g} is usually better than {default:g}"
+        notice(f"with {replicas.count} replicas a learning rate of {rate}")
+
+
+def select_words(encoded: EncodedCorpus, settings: TrainerDeclaration, rule: VocabularyRule | None) -> Vocabulary:
     """The words of an encoded corpus that a trainer learns."""
     values = asdict(settings)
     min_documents = values.get("min_documents", 1)
@@ -217,7 +226,7 @@ def with_vocabulary(encoded: EncodedCorpus, vocabulary: Vocabulary, unknown_rows
     return EncodedCorpus(folder, temporary=True)
 
 
-def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: "Trainer") -> Corpus:
+def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: TrainerDeclaration) -> Corpus:
     """A `Corpus` unchanged, or a new one of any other input, with the tokenizer of the trainer."""
     if isinstance(corpus, Corpus):
         return corpus
@@ -227,7 +236,7 @@ def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: 
     return new_corpus(corpus, trainer, **settings)
 
 
-def new_corpus(corpus: Any, trainer: "Trainer | type[Trainer]", **settings: Any) -> Corpus:
+def new_corpus(corpus: Any, trainer: TrainerDeclaration | type[TrainerDeclaration], **settings: Any) -> Corpus:
     """A corpus of texts, pairs or vectors, as the trainer reads, with settings of `Corpus`."""
     if getattr(trainer, "reads_vectors", False):
         return Corpus(corpus, vectors=VectorFormat(), **settings)
@@ -242,7 +251,9 @@ def new_corpus(corpus: Any, trainer: "Trainer | type[Trainer]", **settings: Any)
     return Corpus(*cast(Any, corpus.sources), pairs=pairs, **(settings | text))
 
 
-def check_threads_and_seed(threads: int | None, seed: int, trainer: "Trainer | None" = None) -> tuple[int, int]:
+def check_threads_and_seed(
+    threads: int | None, seed: int, trainer: TrainerDeclaration | None = None
+) -> tuple[int, int]:
     """The number of threads, by default all available cores that the trainer can use, and the seed."""
     limit = MAX_THREADS if trainer is None or trainer.max_threads is None else trainer.max_threads
     number = min(available_threads(), limit) if threads is None else threads

@@ -96,7 +96,7 @@ def test_a_machine_without_a_cluster_is_told_so(monkeypatch):
 
     monkeypatch.setattr(ray, "init", refuse)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    with pytest.raises(ClusterError, match="no Ray cluster is running"), connected(em.training.Cluster("auto")):
+    with pytest.raises(ClusterError, match="no Ray cluster is running"), connected("auto"):
         pass
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-import embeddings as em
 from embeddings.cluster.cluster_task import ClusterError
 from embeddings.cluster.ray_runtime import check_running, connected
 
@@ -38,7 +37,7 @@ def local_run():
         def token(self):
             return os.environ.get("RAY_AUTH_TOKEN")
 
-    with connected(em.training.Cluster("local:1")) as ray:
+    with connected("local:1", 1) as ray:
         worker = ray.remote(Worker).remote()
         ray.get(worker.token.remote())
         yield ray, worker

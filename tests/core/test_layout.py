@@ -52,6 +52,7 @@ def imported_modules(path):
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
             yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def test_kernels_import_only_numpy_numba_and_each_other():
@@ -64,15 +65,27 @@ def test_kernels_import_only_numpy_numba_and_each_other():
             )
 
 
-def test_plugins_have_no_import_cycles():
-    dependencies = {
-        f"embeddings.plugins.{path.stem}": {
-            name for name in imported_modules(path) if name.startswith("embeddings.plugins.")
-        }
-        for path in (ROOT / "plugins").glob("*.py")
-    }
+@pytest.mark.parametrize("room", ["cluster", "plugins", "training"])
+def test_modules_of_a_room_have_no_circle_of_imports_not_even_for_types(room):
+    folder = ROOT / "embeddings" / room
+    names = {".".join(("embeddings", room, *path.relative_to(folder).with_suffix("").parts)): path
+             for path in folder.rglob("*.py") if path.stem != "__init__"}  # fmt: skip
+    dependencies = {module: names.keys() & set(imported_modules(path)) for module, path in names.items()}
     list(TopologicalSorter(dependencies).static_order())
-    assert dependencies["embeddings.plugins.skipgram"] == dependencies["embeddings.plugins.cbow"] == set()
+    if room == "plugins":
+        assert dependencies["embeddings.plugins.skipgram"] == dependencies["embeddings.plugins.cbow"] == set()
+
+
+ROOMS = [layer.split(" | ") for layer in SETTINGS["tool"]["importlinter"]["contracts"][0]["layers"]]
+
+
+@pytest.mark.parametrize("room", ["cluster", "training"])
+def test_modules_import_no_types_from_rooms_above(room):
+    level = next(number for number, names in enumerate(ROOMS) if f"embeddings.{room}" in names)
+    above = tuple(f"{name}." for names in ROOMS[:level] for name in names)
+    for path in (ROOT / "embeddings" / room).rglob("*.py"):
+        found = [name for name in imported_modules(path) if f"{name}.".startswith(above)]
+        assert not found, (path, found)
 
 
 @pytest.mark.parametrize("name", [*MAPPED, "cli", "kernels", "training"])

@@ -6,8 +6,9 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.training.replicas import Replicas, log_rate_advice
+from embeddings.training.replicas import Replicas
 from embeddings.training.run_options import RunOptions
+from embeddings.training.training_data import log_rate_advice
 
 TINY = {"dim": 4, "min_count": 1, "subsample": 0, "threads": 1, "epochs": 1}
 
