@@ -49,7 +49,6 @@ NAME = "words-{:015d}"
 NAME_PATTERN = "words-" + "[0-9]" * 15  # for glob; specific enough not to match other folders
 PARTIAL_SUFFIX = ".partial"
 MAX_VALUE_LENGTH = 100  # characters of a value in a message
-MAX_COUNT = 1e15  # of words, steps, seconds, or a sum of losses, of one thread
 BYTES_PER_SECOND = 5e8  # assumed for the cost of the first checkpoint
 AUTO = "auto"
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -325,12 +324,7 @@ def unusable(checkpoints: Checkpoints, reason: str) -> CheckpointError:
 
 def read_state(path: Path) -> RunState:
     """The checkpoint in a folder, with read-only memory-mapped arrays."""
-    state = RunState(*read_record(path), tensors.load(path / TENSORS))
-    for name, array in state.arrays.items():
-        is_tally = name.startswith("thread.") and name.endswith(".tally") and array.dtype.kind == "f"
-        if is_tally and not (np.abs(array) <= MAX_COUNT).all():
-            raise FormatError(f"{path / TENSORS} is broken: a number of {name} is not finite or out of range")
-    return state
+    return RunState(*read_record(path), tensors.load(path / TENSORS))
 
 
 def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -339,22 +333,6 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     content = read_versioned(record, FORMAT_VERSION)
     check_fields(record, content, {"fingerprint": dict, "values": dict})
     fingerprint, values = content["fingerprint"], content["values"]
-    try:  # numbers that `Tally.state` cannot have returned
-        tally = values.get("tally", {})
-        if type(tally) is not dict or type(tally.get("epoch_sums", [])) is not list:
-            raise TypeError("it is not a record of counts")
-        losses = {f"epoch_sums[{number}]": sums for number, sums in enumerate(tally.get("epoch_sums", []))}
-        losses["sums"] = tally.get("sums", [])
-        counts = {name: tally.get(name, 0) for name in ("seconds", "words", "steps")}
-        for name, value in {**losses, **counts}.items():
-            numbers = np.array(value, np.float64)
-            lowest = 0 if name in counts else -MAX_COUNT
-            if not ((numbers >= lowest) & (numbers <= MAX_COUNT)).all():
-                raise ValueError(f"a number of its {name} is not finite or out of range")
-            if name in losses and numbers.size and numbers.shape[1:] != (2,):
-                raise ValueError(f"its {name} have the shape {numbers.shape}")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise FormatError(f"{record} is broken: its tally cannot be that of a run: {error}") from None
     replicas = fingerprint.get("replicas")
     if isinstance(replicas, dict) and replicas.get("precision") == "float32":
         del replicas["precision"]  # a setting of earlier versions, which had no other effect with this value

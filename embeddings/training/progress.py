@@ -176,5 +176,8 @@ class Tally:
         self.start_clock(state["seconds"])
         self.learning_rate_factor = float(state["learning_rate_factor"])
         self.words[:], self.steps[:], self.sums[:] = state["words"], state["steps"], state["sums"]
-        self.epoch_sums = [[np.array(sums) for sums in epochs] for epochs in state["epoch_sums"]]
+        saved = zip(state["epoch_sums"], self.epoch_sums, strict=True)
+        self.epoch_sums = [[np.array(sums, np.float64).reshape(2) for sums in epochs] for epochs, _ in saved]
+        if not np.isfinite([state["seconds"], self.steps.sum(), self.sums.sum(), *map(np.sum, self.epoch_sums)]).all():
+            raise ValueError("a count is not finite")
         self.reported_sums = self.sums.sum(axis=0)

@@ -5,6 +5,7 @@ when a checkpoint is due, or when the user interrupts. Every thread then halts a
 from there. So the state at checkpoints, epoch ends and interrupts can be restored.
 """
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -164,9 +165,9 @@ def restored_tables(tables: Arrays, arrays: Mapping[str, np.ndarray], prefix: st
     return copies
 
 
-def checksum(arrays: Mapping[str, np.ndarray]) -> int:
-    """The CRC-32 of all arrays in order of their names; detects corruption."""
-    value = 0
+def checksum(arrays: Mapping[str, np.ndarray], values: Mapping[str, Any] | None = None) -> int:
+    """The CRC-32 of JSON values, if given, and of all arrays in order of their names; detects corruption."""
+    value = 0 if values is None else crc32(json.dumps(values).encode())
     for name in sorted(arrays):
         value = crc32(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"", value)
     return value
@@ -366,9 +367,8 @@ class Run:
             "callbacks": [
                 {name: value for name, value in state.items() if not isinstance(value, np.ndarray)} for state in states
             ],
-            "checksum": checksum(arrays),
         }
-        return RunState(self.fingerprint, values, arrays)
+        return RunState(self.fingerprint, {**values, "checksum": checksum(arrays, values)}, arrays)
 
     def restore(self, state: RunState) -> None:
         """Restore a saved state."""
@@ -376,8 +376,9 @@ class Run:
         try:
             for name, table in tables.items():
                 copy_into(table, arrays[f"table.{name}"])
-            if values["checksum"] != checksum(arrays):
-                raise ValueError("the checksum of the arrays is wrong")
+            checked = {name: value for name, value in values.items() if name != "checksum"}
+            if values["checksum"] not in (checksum(arrays, checked), checksum(arrays)):  # earlier versions: of arrays
+                raise ValueError("the checksum is wrong")
             self.executor.restore(values, arrays)
             self.epochs_reported, self.stopped = check_count(values["epochs_reported"]), values["stopped"] is True
             self.average.count, self.average.next_point = map(check_count, values["average"])

@@ -230,6 +230,8 @@ class Worker:
             self.enter_epoch(check_count(state["chunk"]))
         for name, array in self.arrays().items():
             copy_into(array, arrays[name])
+        if not np.isfinite(self.buffers.tally).all():
+            raise ValueError("a count of a thread is not finite")
         if self.chunk is not None:
             self.stream.localize(self.block, self.chunk)
         if self.chunk is not None and not self.stream.is_valid(self.block, self.chunk):

@@ -531,7 +531,9 @@ def replace_state_checksum(path: Path) -> None:
     for record in path.glob("*/checkpoint.json"):
         try:
             content = json.loads(record.read_text())
-            content["values"]["checksum"] = checksum(tensors.load(record.parent / "tensors.safetensors"))
+            values = {name: value for name, value in content["values"].items() if name != "checksum"}
+            arrays = tensors.load(record.parent / "tensors.safetensors")
+            content["values"]["checksum"] = checksum(arrays, values)
             record.write_text(json.dumps(content))
         except (OSError, ValueError, TypeError, LookupError, RecursionError, EmbeddingsError):
             continue

@@ -223,20 +223,28 @@ def change_record(*keys, value):
     return change
 
 
-TALLY_VALUES = [(0, float("nan")), (2, float("inf")), (3, -1e300)]
+def change_value(*keys, value):
+    """A broken number, with a matching checksum."""
+
+    def change(path):
+        change_record("values", *keys, value=value)(path)
+        change_record("values", "checksum", value=checksum(tensors.load(path / TENSORS)))(path)
+
+    return change
+
+
 BROKEN_TALLIES = [
-    ("seconds", float("nan"), "seconds"),
-    ("words", [float("nan")], "words"),
-    ("words", [-5], "words"),
-    ("words", [10**400], "int"),
-    ("words", ["many"], "many"),
-    ("words", [[[1, 2], 3]], "shape"),
-    ("steps", [float("inf")], "steps"),
-    ("sums", [[float("nan"), 1]], "sums"),
-    ("sums", [[1, 2, 3]], r"sums .*\(1, 3\)"),
-    ("epoch_sums", 3, "counts"),
-    ("epoch_sums", [[[1, float("inf")]]], r"epoch_sums\[0\]"),
-    ("epoch_sums", [[1, 2]], r"epoch_sums\[0\] .*\(2,\)"),
+    ("seconds", float("nan")),
+    ("words", [10**400]),
+    ("words", ["many"]),
+    ("words", [1, 2]),
+    ("steps", [float("inf")]),
+    ("sums", [[float("nan"), 1]]),
+    ("sums", [[1, 2, 3]]),
+    ("epoch_sums", 3),
+    ("epoch_sums", []),
+    ("epoch_sums", [[[1, float("inf")]]]),
+    ("epoch_sums", [[1, 2]]),
 ]
 
 
@@ -250,16 +258,14 @@ BROKEN_TALLIES = [
         (lambda path: (path / RECORD).write_bytes(os.urandom(99)), r"checkpoint\.json is broken"),
         (change_record("format_version", value=9), r"version 9.* 3"),
         (change_record("values", value=[]), "missing"),
-        (change_record("values", "tally", "words", value=[1, 2]), "incomplete"),
-        *((change_number("tally", number, value), r"thread\.0\.tally") for number, value in TALLY_VALUES),
-        *(
-            (change_record("values", "tally", name, value=value), rf"checkpoint\.json is broken: its tally .*{message}")
-            for name, value, message in BROKEN_TALLIES
-        ),
-        (change_record("values", "tally", value=[]), "tally"),
-        (change_record("values", "workers", value=[]), "incomplete"),
-        (change_record("values", "workers", value=[{"epochs": "x", "chunk": 0}]), "incomplete"),
-        (change_record("values", "average", value=[1, 1]), "incomplete.*averaged"),
+        (change_record("values", "tally", "words", value=[1]), "checksum"),
+        (change_record("values", "stopped", value=True), "checksum"),
+        *((change_number("tally", number, value), "not finite") for number, value in enumerate([np.nan, np.inf])),
+        *((change_value("tally", name, value=value), "incomplete") for name, value in BROKEN_TALLIES),
+        (change_value("tally", value=[]), "incomplete"),
+        (change_value("workers", value=[]), "incomplete"),
+        (change_value("workers", value=[{"epochs": "x", "chunk": 0}]), "incomplete"),
+        (change_value("average", value=[1, 1]), "incomplete.*averaged"),
         (remove_arrays("table.words"), r"incomplete.*KeyError.*table\.words"),
         (remove_arrays("random"), r"incomplete.*ValueError"),
         (flip_word, "checksum"),

@@ -142,5 +142,5 @@ def test_a_loss_of_nan_is_reported_as_none():
     tally = Tally(1, Schedule(epochs=1), units=100)
     tally.epoch_sums[0].append(np.zeros(2))
     tally.add(0, np.inf, np.inf)
-    tally.restore(tally.state())
+    tally.reported_sums = tally.sums.sum(axis=0)
     assert tally.progress().loss is None
