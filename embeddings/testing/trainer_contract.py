@@ -333,7 +333,7 @@ def check_objective_settings(trainer: Any) -> None:
     trainer = one_epoch(trainer)
     types, before = field_types(type(trainer)), learned(trainer)
     for name in ("objective", *OBJECTIVE_NUMBERS, "negative_sharing"):
-        value = getattr(trainer, name, None)
+        value: Any = getattr(trainer, name, None)
         others = [value + 1] if name in OBJECTIVE_NUMBERS else typing.get_args(types.get(name))
         accepted = [one for one in others if one != value and refusal(replace, trainer, **{name: one}) is None]
         if name in types and accepted:
@@ -412,7 +412,7 @@ def check_continued(trainer: Trainer, model: Model) -> None:
     assert np.isfinite(again.vectors.matrix).all(), "the vectors of continued training must be finite"
 
 
-def one_epoch(trainer: Trainer) -> Trainer:
+def one_epoch(trainer: Any) -> Any:
     """A copy of a trainer with one epoch."""
     settings = {field.name: getattr(trainer, field.name) for field in dataclasses.fields(trainer)}
     return type(trainer)(**settings | ({"epochs": 1} if "epochs" in settings else {}))
