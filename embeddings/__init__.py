@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from embeddings.eval import evaluate_classifier as evaluate_classifier
     from embeddings.eval.early_stopping import EarlyStopping as EarlyStopping
     from embeddings.eval.tuning import tune as tune
-    from embeddings.indexes.index import build_index as build_index
     from embeddings.models.embed import embed as embed
     from embeddings.models.loading import load as load
     from embeddings.models.loading import load_classifier as load_classifier
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from embeddings.training.trainer import continue_training as continue_training
     from embeddings.training.trainer import train as train
     from embeddings.vectors.align import align as align
+    from embeddings.vectors.index import build_index as build_index
     from embeddings.vectors.lookup import lookup as lookup
     from embeddings.vectors.merge import merge as merge
     from embeddings.vectors.vectors import Vectors as Vectors
@@ -74,7 +74,7 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "eval": "compare evaluate evaluate_classifier",
     "eval.early_stopping": "EarlyStopping",
     "eval.tuning": "tune",
-    "indexes.index": "build_index",
+    "vectors.index": "build_index",
     "models.embed": "embed",
     "models.loading": "load load_classifier load_model",
     "models.model": "Model",

@@ -30,7 +30,7 @@ from embeddings.eval.tasks import (
 )
 from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind, Subject, Task
 from embeddings.eval.test_sets import ALL
-from embeddings.models.document_vectors import ConcatenatedModels
+from embeddings.models.concatenated_models import ConcatenatedModels
 from embeddings.models.loading import load_classifier, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.models.model_group import ModelGroup, is_group

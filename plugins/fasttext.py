@@ -20,18 +20,8 @@ from embeddings.kernels.subword_rows import (
     new_subword_cache,
 )
 from embeddings.kernels.window import GRADIENT, HIDDEN, slot_index
-from embeddings.models import subwords as subwords_module
 from embeddings.models.model import Model
-from embeddings.models.subwords import (
-    BUCKETS_HELP,
-    MAX_BUCKETS,
-    MAX_HASHES,
-    MAX_NGRAM_LENGTH,
-    bucket_count,
-    bucket_rows,
-    check_ngrams,
-    ngram_hashes,
-)
+from embeddings.models.subword_composer import composer as subword_composer
 from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table, ones
 from embeddings.objectives.objective import predict
 from embeddings.plugins import cbow, skipgram
@@ -41,6 +31,17 @@ from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import Examples, Windows, mean_examples, pair_examples
+from embeddings.vectors.subwords import (
+    BUCKETS_HELP,
+    MAX_BUCKETS,
+    MAX_HASHES,
+    MAX_NGRAM_LENGTH,
+    SubwordVectors,
+    bucket_count,
+    bucket_rows,
+    check_ngrams,
+    ngram_hashes,
+)
 
 POSITION_WEIGHTS = 2  # of `StepBuffers.hidden_rows`, after a hidden row and its gradient
 FASTTEXT_BLOCK_SIZE = 512  # words: composed rows are outdated by at most one block
@@ -178,7 +179,7 @@ class FastText(PredictionTrainer):
     position_weights: bool = option(
         False, "Learn a weight for each context position and component; requires --architecture cbow."
     )
-    composer = staticmethod(subwords_module.composer)
+    composer = staticmethod(subword_composer)
     fixed_settings = (*PredictionTrainer.fixed_settings, "min_n", "max_n", "hashes")
 
     def __post_init__(self) -> None:
@@ -242,9 +243,9 @@ class FastText(PredictionTrainer):
         weights = model.tables["positions"].astype(np.float64) if self.position_weights else None
         return mean_examples(self, model, windows, weights)
 
-    def composer_of(self, ngrams: np.ndarray) -> subwords_module.SubwordVectors:
+    def composer_of(self, ngrams: np.ndarray) -> SubwordVectors:
         """Composes words of the rows of their n-grams."""
-        return subwords_module.SubwordVectors(ngrams, self.min_n, self.max_n, hashes=self.hashes)
+        return SubwordVectors(ngrams, self.min_n, self.max_n, hashes=self.hashes)
 
     def export(self, data: TrainingData, arrays: Arrays, given: "GivenVectors") -> Arrays:
         """The arrays to save."""

@@ -4,7 +4,8 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.model import Model
-from embeddings.models.subwords import SubwordVectors, composer
+from embeddings.models.subword_composer import composer
+from embeddings.vectors.subwords import SubwordVectors
 from embeddings.vectors.vectors import Vectors
 
 WORDS = ["the", "</s>", "where", "naïve", "北海道", "e\u0301\u0301", "👩\u200d👧", "a", "x" * 300, "<b>", "of the"]

@@ -29,12 +29,12 @@ from embeddings import registry
 from embeddings.errors import SettingError
 from embeddings.eval.statistics.confidence_intervals import mean_bootstrap
 from embeddings.indexes.cosine_search import pair_cosines
-from embeddings.indexes.index import Index, as_index, parse_spec, search_settings
 from embeddings.indexes.protocol import SearchResult
 from embeddings.models.loading import load
 from embeddings.support.cosine import normalize
 from embeddings.support.plots import save_figure
 from embeddings.support.result_table import format_number, markdown_table
+from embeddings.vectors.index import Index, as_index, parse_spec, search_settings
 from embeddings.vectors.vectors import Vectors
 
 
@@ -117,7 +117,7 @@ class Report:
 
 
 def measure_indexes(query_set: QuerySet, indexes: Sequence[str], *, top: int = 10) -> Iterator[IndexQuality]:
-    """Measure indexes, specs as in `embeddings.indexes.index`; one that cannot be built has a reason."""
+    """Measure indexes, specs as in `embeddings.vectors.index`; one that cannot be built has a reason."""
     vectors = query_set.vectors
     top = min(top, len(vectors) - 1)
     truth = search_others(query_set, as_index(None, vectors), top)

@@ -79,7 +79,7 @@ def model_configs(
     settings that it does not have are left out.
     """
     from embeddings import registry  # here, as imports count towards the time of libraries
-    from embeddings.indexes.index import parse_spec
+    from embeddings.vectors.index import parse_spec
 
     configs: list[ModelConfig] = []
     for trainer, *values, n_threads in product(trainers, dim, negatives, threads):

@@ -23,12 +23,12 @@ from embeddings.corpora.reading.columns import is_null
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.kernels.matrix_rows import DenseRows, QuantisedRows, Rows
-from embeddings.models.subwords import LINE_END, to_bytes
 from embeddings.setting_names import AdvisesOnNames
 from embeddings.settings import Range
 from embeddings.support.threads import run_slices
 from embeddings.vectors import file_format
 from embeddings.vectors.product_quantisation import decode, decoded_size, quantise, row_norms
+from embeddings.vectors.subwords import LINE_END, to_bytes
 
 Normalize = Callable[[bytes, np.ndarray], tuple[bytes, np.ndarray]]
 

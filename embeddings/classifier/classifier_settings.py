@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from embeddings.errors import S, SettingError
-from embeddings.models.subwords import FASTTEXT_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
 from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, option
 from embeddings.settings.objectives import ObjectiveDeclaration, Objectives
+from embeddings.vectors.subwords import FASTTEXT_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
 
 MAX_WORD_NGRAMS = 100
 SOFTMAX, HIERARCHICAL_SOFTMAX = "softmax", "hierarchical-softmax"

@@ -12,12 +12,12 @@ import click
 from embeddings.cli.error_messages import error_line
 from embeddings.cli.output import print_lines
 from embeddings.cli.progress_bar import printed_warnings
-from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
+from embeddings.cli.signals import EXIT_INTERRUPT, EXIT_SIGNAL, interrupting_signals
 from embeddings.cli.standard_streams import ReaderGoneError, finish_output, replace_streams
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 from embeddings.setting_names import THEIR_COMMANDS
 from embeddings.support.logs import mask
-from embeddings.support.remote.address import without_credentials
+from embeddings.support.remote.address import without_query
 
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # which takes 5 % of the time of a compilation
 EXIT_FAILURE, EXIT_MISUSE = 1, 2  # exit codes
@@ -41,16 +41,16 @@ class CommandLine(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and exit."""
-        replace_streams()
         arguments = list(args[0] if args else kwargs.pop("args", None) or sys.argv[1:])
         try:
-            arguments = list(map(without_credentials, arguments))
-        except SettingError as error:
+            replace_streams()
+            arguments = list(map(without_query, arguments))
+        except EmbeddingsError as error:
             print_error(error, arguments, None, self)
-            sys.exit(EXIT_MISUSE)
+            sys.exit(exit_code(error))
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         kwargs |= {"standalone_mode": False, "color": False if plain else None}
-        with TerminationSignals() as signals:
+        with interrupting_signals() as signals:
             try:
                 code = super().main([word for word in arguments if word != "--debug"], **kwargs)
                 finish_output()
@@ -62,13 +62,14 @@ class CommandLine(click.Group):
             except (Exception, KeyboardInterrupt) as error:
                 is_expected = isinstance(error, click.ClickException | EmbeddingsError | OSError)
                 # after a signal, an error may be that of a partly imported module
-                if isinstance(error, KeyboardInterrupt | click.Abort) or (signals.received and not is_expected):
+                if isinstance(error, KeyboardInterrupt | click.Abort) or (signals and not is_expected):
                     click.echo("Interrupted", err=True)
                     code = EXIT_INTERRUPT
                 else:
                     print_error(error, arguments, kwargs["color"], self)
                     code = exit_code(error)
-        sys.exit(signals.exit_code(code if isinstance(code, int) else 0))
+        code = code if isinstance(code, int) else 0
+        sys.exit(EXIT_SIGNAL + signals[-1] if signals and code in (0, EXIT_INTERRUPT) else code)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""

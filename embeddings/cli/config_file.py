@@ -10,7 +10,7 @@ from embeddings.cli.saving import CONFIG
 from embeddings.errors import FormatError
 from embeddings.setting_names import our_name
 from embeddings.settings import flag
-from embeddings.support.remote.address import without_credentials
+from embeddings.support.remote.address import without_query
 from embeddings.support.text_lines import read_toml
 
 NOT_SETTINGS = {"config", "corpus", "help", "continued", "as_json"}
@@ -58,7 +58,7 @@ def check_type(what: str, value: Any, option: click.Parameter) -> Any:
         raise click.UsageError(f"{what} must be {expected} of 64 bits, got {value!r:.20}...")
     if isinstance(value, str) and "\0" in value:  # which no path and no other setting can contain
         raise click.UsageError(f"{what} must not contain the character NUL, got {value!r:.80}")
-    return without_credentials(value) if isinstance(value, str) else value
+    return without_query(value) if isinstance(value, str) else value
 
 
 CONFIG_OPTION = option(

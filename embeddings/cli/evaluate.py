@@ -20,7 +20,7 @@ from embeddings.models.loading import has_classifier, load_concatenated
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
 from embeddings.support.logs import mask
-from embeddings.support.remote.address import without_credentials
+from embeddings.support.remote.address import without_query
 from embeddings.text_search.index_folder import is_text_index
 from embeddings.vectors.vectors import Vectors, as_vectors
 
@@ -79,7 +79,7 @@ def command(
     if report is not None:
         from embeddings.eval.report import EvaluatedVectors, write_report
 
-        line = shlex.join(["embeddings", *(mask(without_credentials(word)) for word in sys.argv[1:])])
+        line = shlex.join(["embeddings", *(mask(without_query(word)) for word in sys.argv[1:])])
         sources = cast(list[Model | Vectors], evaluation.vectors)
         names = [name for name, _ in runs]
         if groups := [name for name, paths in runs if len(paths) > 1]:

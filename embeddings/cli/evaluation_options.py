@@ -12,9 +12,9 @@ from embeddings.cli.output import note
 from embeddings.eval.evaluation import ALL_KINDS, KINDS, evaluate
 from embeddings.eval.tasks.evaluation_kind import POOLING, Kind
 from embeddings.eval.test_sets import is_installed
-from embeddings.indexes.index import load_index
 from embeddings.models.embed import embed
 from embeddings.support.docstrings import argument_texts
+from embeddings.vectors.index import load_index
 
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}

@@ -14,9 +14,9 @@ from embeddings.cli.command_help import command_by_example
 from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, from_signature, option, seed
 from embeddings.cli.output import note
-from embeddings.indexes.index import load_index
 from embeddings.models.loading import load, load_model_or_vectors
 from embeddings.support.imports import import_extra
+from embeddings.vectors.index import load_index
 from embeddings.vectors.vectors import as_vectors
 
 MAX_MAP_WORDS = 100_000

@@ -22,12 +22,12 @@ from embeddings.cli.options import (
 )
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
-from embeddings.indexes.index import INDEX_FOLDER, build_index
 from embeddings.models.embed import embed
 from embeddings.models.loading import load
 from embeddings.support.docstrings import documentation
 from embeddings.support.remote.address import is_remote
 from embeddings.text_search.text_index import TextIndex
+from embeddings.vectors.index import INDEX_FOLDER, build_index
 
 
 def index_command(name: str, kind: type) -> click.Command:

@@ -96,7 +96,7 @@ def command(
         save(lambda path, one, force: one.save(path, force=force), inducer.context_map, save_map, force)
     new, old = result.vectors, as_vectors(source)
     whole = new if only_new else old.add_vectors(new.words, new.matrix, counts=new.counts)  # type: ignore[arg-type]
-    save_vectors(whole, out, format, force, bar)
+    save_vectors(whole, out, format, force, bar.notice)
     assert new.counts is not None
     rows = [*zip(new.words, new.counts.tolist(), strict=True), *result.missing.items()]
     numbered = enumerate(rows)  # words without a vector come last

@@ -12,13 +12,11 @@ from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, from_signa
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import Bar, report_corpus
 from embeddings.cli.saving import check_not_input, check_outside_corpus, save_vectors
-from embeddings.compilation.compile_process import CompileProcess
 from embeddings.compilation.compile_time import compile_time
 from embeddings.formats.build_vectors import check_words
-from embeddings.models.document_vectors import document_names
+from embeddings.models.concatenated_models import document_names
 from embeddings.models.loading import load_concatenated
 from embeddings.models.model import Model
-from embeddings.training.compile_ahead import inference_work
 from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
@@ -55,19 +53,16 @@ def command(
     models = load_concatenated([model, *concat_with])
     text = models.corpus(*corpus, **columns)
     check_outside_corpus(out, text)
-    with CompileProcess() as compiler:
-        with Bar(quiet) as reading:
-            compiler.start(inference_work(models))
-            encoded = text.encode(progress=reading, threads=threads)
-        report_corpus(encoded, reading)
-        names = document_names(models, text)
-        check_words(names, out, format=format)
-        start = perf_counter() - compile_time.seconds
-        with Bar(quiet, "inferring") as bar:
-            compiler.wait()
-            vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, progress=bar))
+    with Bar(quiet) as reading:
+        encoded = text.encode(progress=reading, threads=threads)
+    report_corpus(encoded, reading)
+    names = document_names(models, text)
+    check_words(names, out, format=format)
+    start = perf_counter() - compile_time.seconds
+    with Bar(quiet, "inferring") as bar:
+        vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, progress=bar))
     seconds = perf_counter() - compile_time.seconds - start  # without compilation
-    paths = save_vectors(vectors, out, format, force, bar)
+    paths = save_vectors(vectors, out, format, force, bar.notice)
     if as_json:
         sizes = {"documents": len(vectors), "dim": vectors.dim, "seconds": round(seconds, 3)}
         print_json({"files": paths, **sizes, "epochs": epochs, "seed": seed})

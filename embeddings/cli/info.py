@@ -18,8 +18,6 @@ from embeddings.corpora.vocabulary import TOTAL
 from embeddings.errors import FormatError
 from embeddings.formats.arrow_ipc import open_arrow
 from embeddings.formats.glove import count_trailing_numbers
-from embeddings.indexes.index import INDEX_FOLDER
-from embeddings.indexes.index import RECORD as INDEX
 from embeddings.models.loading import local_copy
 from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.models.model_group import ModelGroup, is_group
@@ -31,6 +29,8 @@ from embeddings.training.checkpoints import Checkpoints, summarize_checkpoints
 from embeddings.training.run_log import FIRST_BYTES, summarize_log
 from embeddings.vectors import file_format
 from embeddings.vectors.compact_rows import SHAPE, CompactRows, Storage
+from embeddings.vectors.index import INDEX_FOLDER
+from embeddings.vectors.index import RECORD as INDEX
 
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
 BLOCK = 1 << 20

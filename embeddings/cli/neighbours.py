@@ -10,8 +10,8 @@ from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, ex
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.indexes.index import as_index, load_index
 from embeddings.models.loading import load
+from embeddings.vectors.index import as_index, load_index
 from embeddings.vectors.search import Query
 from embeddings.vectors.vectors import Vectors
 

@@ -17,7 +17,6 @@ from embeddings.support.remote.address import display_name, is_remote
 from embeddings.vectors import file_format
 
 if TYPE_CHECKING:
-    from embeddings.cli.progress_bar import Bar
     from embeddings.corpora import Corpus
     from embeddings.vectors.vectors import Vectors
 
@@ -160,14 +159,16 @@ def save(write: Save, result: Any, out: str, force: bool) -> Any:
             raise OutputError(f"{marked(error)}; {save_elsewhere(write, result, out)}") from error
 
 
-def save_vectors(vectors: "Vectors", out: str, format: str | None, force: bool, bar: "Bar") -> list[str]:
+def save_vectors(
+    vectors: "Vectors", out: str, format: str | None, force: bool, report: Callable[[str], None]
+) -> list[str]:
     """Write vectors at `out`, report it, and return the paths of the files."""
 
     def write(path: str, result: "Vectors", force: bool) -> list[Path]:
         return file_format.write(result, path, format=format, force=force)
 
     paths = list(map(display_name, save(write, vectors, out, force)))
-    bar.notice(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(paths)}")
+    report(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(paths)}")
     return paths
 
 

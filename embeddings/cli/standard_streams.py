@@ -17,44 +17,19 @@ class ReaderGoneError(OutputError):
     """The program that reads standard output, such as head, has ended."""
 
 
-class Descriptor(io.RawIOBase):
-    """A file descriptor for writing, in place of Python's own file, which drops what a full disk does not take.
-
-    Arguments:
-        number: None for a closed one.
-    """
-
-    def __init__(self, number: int | None) -> None:
-        super().__init__()
-        self.number = number
-
-    def fileno(self) -> int:
-        """The number of the descriptor."""
-        if self.number is None:
-            raise OutputError("standard output is closed")
-        return self.number
-
-    def writable(self) -> bool:
-        """True."""
-        return True
+class StandardFile(io.FileIO):
+    """Standard output, whose errors are raised as `OutputError`, or standard error, whose errors are ignored."""
 
     def write(self, data: Any, /) -> int:
-        """Write a part of the data and return its size.
-
-        Raises:
-            OutputError: standard output cannot be written; errors of standard error are ignored, as its messages are
-                not worth the loss of a training.
-        """
-        number = self.fileno()
-        while True:
-            try:
-                return os.write(number, data)
-            except BlockingIOError:  # a descriptor that another program shares has made non-blocking
-                select([], [number], [])
-            except OSError as error:
-                if number == MESSAGES:
-                    return memoryview(data).nbytes
-                raise output_error(error) from None
+        """Write a part of the data and return its size."""
+        try:
+            while (size := super().write(data)) is None:  # another program has made the file non-blocking
+                select([], [self], [])
+            return size
+        except OSError as error:
+            if self.fileno() == MESSAGES:  # a message is not worth the loss of a training
+                return memoryview(data).nbytes
+            raise output_error(error) from None
 
 
 def output_error(error: OSError) -> OutputError:
@@ -65,40 +40,44 @@ def output_error(error: OSError) -> OutputError:
 
 
 def replace_streams() -> None:
-    """Replace standard output and standard error of this process, unless they are terminals or replaced already.
+    """Replace standard output and standard error, unless they are terminals or replaced already, by UTF-8 streams.
 
-    Files and pipes get UTF-8, as in Python 3.15, unless PYTHONIOENCODING is set. Characters that an encoding lacks are
-    escaped.
+    Python's own write in the encoding of the locale and, if they are unbuffered, lose what a full disk does not take.
+    Characters that the encoding of a terminal or of PYTHONIOENCODING lacks are escaped.
+
+    Raises:
+        OutputError: standard output is closed.
     """
-    if sys.stdout is sys.__stdout__:
-        sys.stdout = replacement(sys.stdout, OUTPUT)
-    if sys.stderr is sys.__stderr__ and sys.stderr is not None:
-        sys.stderr = replacement(sys.stderr, MESSAGES)
     while (number := os.open(os.devnull, os.O_RDWR)) <= MESSAGES:  # else an output file gets the number of a closed one
         pass
     os.close(number)
+    if sys.stdout is None:
+        raise OutputError("standard output is closed")
+    if sys.__stdout__ is not None and sys.stdout is sys.__stdout__:
+        sys.stdout = replacement(sys.stdout, OUTPUT)
+    if sys.__stderr__ is not None and sys.stderr is sys.__stderr__:
+        sys.stderr = replacement(sys.stderr, MESSAGES)
 
 
-def replacement(stream: TextIO | None, number: int) -> TextIO:
-    """The stream in place of one of Python's, None if that is closed."""
+def replacement(stream: TextIO, number: int) -> TextIO:
+    """The stream in place of one of Python's."""
     if isinstance(stream, io.TextIOWrapper) and stream.isatty():
         stream.reconfigure(errors="backslashreplace")
         return stream
-    encoding = stream.encoding if stream is not None and os.environ.get("PYTHONIOENCODING") else "utf-8"
-    binary = io.BufferedWriter(Descriptor(None if stream is None else number))
+    encoding = stream.encoding if os.environ.get("PYTHONIOENCODING") else "utf-8"
+    binary = io.BufferedWriter(StandardFile(number, "w", closefd=False))
     return io.TextIOWrapper(binary, encoding, "backslashreplace", line_buffering=number == MESSAGES)
 
 
 def finish_output() -> None:
-    """Write what standard output buffers.
+    """Write what standard output buffers, and report what network file systems report only on closing.
 
     Raises:
         OutputError: standard output cannot be written.
     """
     sys.stdout.flush()
-    descriptor = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
-    if isinstance(descriptor, Descriptor) and descriptor.number is not None:
-        try:  # network file systems report a full disk on closing
-            os.close(os.dup(descriptor.number))
+    if isinstance(getattr(getattr(sys.stdout, "buffer", None), "raw", None), StandardFile):
+        try:
+            os.close(os.dup(OUTPUT))
         except OSError as error:
             raise output_error(error) from None

@@ -14,14 +14,11 @@ from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import Bar, last_loss, report_corpus, report_training
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
-from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora import Corpus, EncodedCorpus
-from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.support.docstrings import documentation
 from embeddings.support.records import to_jsonable
-from embeddings.training.compile_ahead import training_work
 from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer, open_group
@@ -72,7 +69,6 @@ def train(
     quiet: bool, as_json: bool, runs: int | None = None, threads: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
     """Train and save a model; an interrupted run is saved too."""
-    report_bus_errors()
     exclude("vocabulary", "continued", why=", which extends the model's vocabulary")
     exclude("vocabulary", "min_count", "max_vocab", "min_documents", why=": all of its words are trained")
     run: dict[str, Any] = {
@@ -164,14 +160,13 @@ def train_until_interrupted(
 
     def read(corpus: Corpus) -> EncodedCorpus:
         with Bar(bar.quiet) as reading:
-            compiler.start(training_work(settings))
             encoded = corpus.encode(progress=reading, threads=threads)
         report_corpus(encoded, reading)
         return encoded
 
-    with bar, CompileProcess() as compiler:
+    with bar:
         if how.cluster is None:
-            how = dataclasses.replace(how, read=read, compiler=compiler)
+            how = dataclasses.replace(how, read=read)
         try:
             return settings.train(text, threads=threads, seed=seed, progress=bar, run_options=how), False
         except Interrupted as interrupt:

@@ -14,13 +14,10 @@ from embeddings.cli.output import note, print_json, print_lines, print_rows
 from embeddings.cli.progress_bar import Bar, report_corpus
 from embeddings.cli.run_options import text_or_share
 from embeddings.cli.signals import EXIT_INTERRUPT, ignored_signals
-from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora import Corpus
 from embeddings.corpora.corpus_cache import parse_size
-from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.settings import field_types, flag
 from embeddings.support.records import to_jsonable
-from embeddings.training.compile_ahead import training_work
 from embeddings.training.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -101,7 +98,6 @@ def tune_trainer(
     from embeddings.eval.tuning.study_folder import StudyFolder, write_report
     from embeddings.eval.tuning.tune_settings import check_search, tune
 
-    report_bus_errors()
     search = {name: options.pop(name) for name in SEARCH if name in options}
     if search.get("size") is not None:
         search["size"] = parse_size(search["size"])
@@ -110,8 +106,7 @@ def tune_trainer(
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     saving.check_outside_corpus(out, text)
     check_search(trainer, out, metric=search["metric"], vary=search.get("vary", ()), resume=resume, force=force)
-    with Bar(quiet) as reading, CompileProcess() as compiler:
-        compiler.start(training_work(trainer))
+    with Bar(quiet) as reading:
         encoded = text.encode(progress=reading, threads=threads)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]
     with encoded:

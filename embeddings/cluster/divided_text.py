@@ -7,7 +7,7 @@ share of the words from the pieces that hold them. So the shares do not depend o
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import accumulate
 from time import perf_counter
@@ -29,7 +29,6 @@ from embeddings.errors import NoWordsError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.support.logs import notice
 from embeddings.training.callbacks import Callback
-from embeddings.training.compile_ahead import SmallText, with_small_tables
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import CorpusShare, TokenStream, share_bounds
 from embeddings.training.trainer import Trainer
@@ -242,11 +241,20 @@ class DividedText:
 
 def reads_shares(trainer: Trainer) -> bool:
     """Whether the plan of a trainer reads the text only through a `TokenStream`; tried with a few words."""
-    small = SmallText()
-    share: Any = CorpusShare(small.ids, small.sentences, 0, small.meta, "")
+    words = list("abcdefgh")
+    vocabulary = Vocabulary(words, np.full(len(words), 1000))  # none is too rare
+    ids, sentences = np.arange(len(words), dtype=np.int32), np.array([0, len(words)], np.int64)
+    meta = {"has_items": False, "settings": {}, "documents": 1, "fixed_vocabulary": False}
+    share: Any = CorpusShare(read_only(ids), read_only(sentences), 0, meta, "")
     try:
-        data = TrainingData(with_small_tables(trainer), share, small.vocabulary, 1, 1, None)
+        data = TrainingData(with_small_tables(trainer), share, vocabulary, 1, 1, None)
         plan = data.trainer.plan(data)
     except Exception:  # `WholeCorpusNeeded`, or the settings do not fit a few words
         return False
     return type(plan.stream) is TokenStream and plan.vocabulary is None
+
+
+def with_small_tables(trainer: "Trainer") -> "Trainer":
+    """The trainer with settings that need little memory and suit a few words."""
+    sizes = {"dim": 8, "buckets": 100, "cutoffs": None, "word_vectors": None, "guide": None}
+    return replace(trainer, **{name: size for name, size in sizes.items() if getattr(trainer, name, None)})

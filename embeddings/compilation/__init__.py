@@ -8,7 +8,6 @@ machine_code_cache: the folders of the machine code of kernels, named after dige
 vector_emitter: LLVM vector instructions for the innermost loops over rows.
 checked_build: kernels that check every index and address.
 compile_monitor, compile_time: announce and measure compilations.
-compile_process: a fork that compiles while this process reads text.
 """
 
 import os

@@ -4,8 +4,6 @@ Compilation creates many small objects that live until its end; searching them f
 """
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -16,16 +14,11 @@ from embeddings.support.cache_folder import VARIABLE, cache_folder
 from embeddings.support.logs import log, notice
 
 
-class CompilationNeeded(Exception):
-    """A kernel is not in the cache of compiled code, and must not be compiled now."""
-
-
 class CompileMonitor(event.Listener):  # type: ignore[misc]
     """Listens to numba's compilations; nested compilations count once."""
 
     def __init__(self) -> None:
         self.depth = 0
-        self.is_forbidden = False
         self.start = 0.0
         self.collects = False
         self.logged: set[str] = set()
@@ -37,9 +30,6 @@ class CompileMonitor(event.Listener):  # type: ignore[misc]
         if self.depth == 1:
             self.start, self.collects = perf_counter(), gc.isenabled()
             gc.disable()
-        if self.is_forbidden:
-            raise CompilationNeeded
-        if self.depth == 1:
             self.announce(event.data["dispatcher"].py_func.__module__)
 
     def announce(self, module: str) -> None:
@@ -58,15 +48,6 @@ class CompileMonitor(event.Listener):  # type: ignore[misc]
             compile_time.seconds += perf_counter() - self.start
             if self.collects:
                 gc.enable()
-
-    @contextmanager
-    def no_compilation(self) -> Iterator[None]:
-        """Raise `CompilationNeeded` where a kernel would be compiled."""
-        self.is_forbidden = True
-        try:
-            yield
-        finally:
-            self.is_forbidden = False
 
 
 def missing_cache() -> str | None:

@@ -2,7 +2,7 @@
 
 
 class CompileTime:
-    """Wall time of all compilations of this process so far, and of waiting for a second process that compiles."""
+    """Wall time of all compilations of this process so far."""
 
     seconds = 0.0
 

@@ -14,7 +14,7 @@ import numba.extending
 from numba import njit
 
 from embeddings.compilation.checked_build import CHECKED_OPTIONS, check_calls
-from embeddings.compilation.machine_code_cache import adapt_cache, cache_dir
+from embeddings.compilation.machine_code_cache import KernelCache, cache_dir
 from embeddings.compilation.numba_overrides import ENTRY_POINT_OPTIONS, HELPER_OPTIONS, helper
 
 # All of fastmath except "no NaN, no inf": sums may be reordered, but NaN stays NaN.
@@ -84,15 +84,10 @@ def as_helper(entry: Function) -> Function:
 
 
 def _cached(function: Function, **options: Any) -> Function:
-    home = cache_dir(function)
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(home or "")
-    try:
-        compiled = njit(cache=home is not None, no_cfunc_wrapper=True, **OPTIONS, **options)(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    compiled = njit(no_cfunc_wrapper=True, **OPTIONS, **options)(function)
     check_calls(compiled)
     if compiled is not function:  # with NUMBA_DISABLE_JIT it is the function itself
         ENTRY_POINTS.append(compiled)
-        if home is not None:
-            adapt_cache(compiled._cache, str(home), IMPLEMENTATIONS)
+        if (home := cache_dir(function)) is not None:
+            compiled._cache = KernelCache(compiled.py_func, home, IMPLEMENTATIONS)
     return compiled  # type: ignore[no-any-return]

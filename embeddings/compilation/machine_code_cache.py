@@ -1,4 +1,4 @@
-"""The cache of machine code: a folder for each kernel and digest of its sources, which numba reads and writes.
+"""The cache of machine code: a folder for each kernel and digest of its sources.
 
 numba's own cache checks only the file of the function that is called. A kernel also depends on the helpers, classes
 and constants that its code names, in any file or package, and on those that these name in turn. The digest covers the
@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numba
 import numpy as np
 from numba import types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
 from embeddings.compilation import compile_monitor
 from embeddings.compilation.checked_build import IS_CHECKED
@@ -36,11 +37,9 @@ PACKAGE = __name__.partition(".")[0]
 def kernel_digest(function: Callable[..., Any]) -> str:
     """A digest of all sources that a kernel can be compiled from, of the numba version, and of the build."""
     modules, constants = reachable_sources(function)
-    files = {Path(str(module.__file__)).resolve(): module.__name__.partition(".")[0] for module in modules}
-    folders = {folder for file, package in files.items() if package != PACKAGE and (folder := package_folder(file))}
-    digests = [*map(package_digest, {Path(__file__).parent, *folders}), *map(file_digest, files)]
+    files = {file for name in (__name__, *(module.__name__ for module in modules)) for file in source_files(name)}
     build = [numba.__version__, "checked" if IS_CHECKED else "normal"]
-    parts = [*build, *sorted(digests), *sorted(constants)]  # independent of where packages are installed
+    parts = [*build, *sorted(map(file_digest, files)), *sorted(constants)]  # the same wherever packages are
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -51,25 +50,15 @@ def file_digest(file: Path) -> str:
 
 
 @cache
-def package_digest(folder: Path) -> str:
-    """A digest of the names and contents of all Python files below a folder, links followed."""
-    digest = hashlib.sha256()
-    for parent, folders, files in os.walk(folder, followlinks=True):
-        folders.sort()
-        for name in sorted(file for file in files if file.endswith(".py")):
-            path = Path(parent, name)
-            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def package_folder(file: Path) -> Path | None:
-    """The folder of the top-level package that a file belongs to; None for a single module."""
-    folder = file.parent
-    if not (folder / "__init__.py").exists():
-        return None
-    while (folder.parent / "__init__.py").exists():
-        folder = folder.parent
-    return folder
+def source_files(name: str) -> list[Path]:
+    """The file of an imported module; all files of this folder, or of the whole package if it is another one."""
+    file = Path(str(sys.modules[name].__file__)).resolve()
+    top = name.partition(".")[0]
+    if name == __name__:
+        return list(file.parent.glob("*.py"))
+    if top == PACKAGE or (package := getattr(sys.modules.get(top), "__path__", None)) is None:
+        return [file]
+    return [file, *(path for folder in package for path in Path(folder).resolve().rglob("*.py"))]
 
 
 def reachable_sources(function: Callable[..., Any]) -> tuple[set[ModuleType], set[str]]:
@@ -137,102 +126,82 @@ MAX_GENERATIONS = 32  # versions of a kernel kept in the cache; each edit and ea
 MAX_UNUSED_DAYS = 14  # of a version of a kernel in the cache
 
 
-def adapt_cache(compiled_cache: Any, home: str, implementations: Mapping[type, Callable[..., Any]]) -> None:
-    """Let numba keep the machine code of a kernel in the folder `home`, checked by the digests of its sources.
+class Index(IndexDataCacheFile):  # type: ignore[misc]
+    """The index of machine code in a folder; one that refers to classes which no longer exist is empty."""
 
-    Arguments:
-        implementations: of `dispatched` functions, by type of the first argument.
-    """
-    ignore_save_errors(compiled_cache)
-    add_implementations_to_key(compiled_cache, implementations)
-    make_portable(compiled_cache, home)
-    separate_foreign_types(compiled_cache, home)
-
-
-def make_portable(compiled_cache: Any, home: str) -> None:
-    """Let machine code be found wherever the sources are installed: the name of `home` contains their digest.
-
-    numba stores it by the path of the source file, and checks the time and size of that file.
-    """
-    file: Any = getattr(compiled_cache, "_cache_file", None)
-    locator: Any = getattr(getattr(compiled_cache, "_impl", None), "locator", None)
-    if not (hasattr(file, "_index_name") and hasattr(locator, "_cache_path")):  # in another version of numba
-        return
-    file._source_stamp = None
-    use_folder(compiled_cache, home)
-
-
-def use_folder(compiled_cache: Any, folder: str) -> None:
-    """Read and write machine code in this folder."""
-    file = compiled_cache._cache_file
-    file._index_path = os.path.join(folder, file._index_name)
-    file._cache_path = compiled_cache._impl.locator._cache_path = compiled_cache._cache_path = folder
-
-
-def separate_foreign_types(compiled_cache: Any, home: str) -> None:
-    """Keep machine code for types that other packages define in folders of their own, named after their modules.
-
-    An index refers to the classes of all types in it, so a process without one of these modules cannot read it. An
-    index whose classes no longer exist is treated as empty.
-    """
-    file: Any = getattr(compiled_cache, "_cache_file", None)
-    if getattr(file, "_cache_path", None) != home:  # in another version of numba
-        return
-    load_index = file._load_index
-
-    def try_load_index() -> Any:
+    def _load_index(self) -> Any:
         try:
-            return load_index()
+            return super()._load_index()
         except (ImportError, AttributeError):
             return {}
 
-    def in_folder(method: Callable[..., Any]) -> Callable[..., Any]:
-        def call(signature: Any, *args: Any) -> Any:
-            modules = sorted({one.__module__ for one in tuple_classes(signature)})
-            foreign = "-".join(module for module in modules if module.partition(".")[0] != PACKAGE)
-            use_folder(compiled_cache, os.path.join(home, re.sub(r"[^\w.-]", "_", foreign)[:100]) if foreign else home)
-            try:
-                return method(signature, *args)
-            finally:
-                use_folder(compiled_cache, home)
 
-        return call
+class MachineCode(CompileResultCacheImpl):  # type: ignore[misc]
+    """Converts machine code to bytes and back as numba does, without its search for a folder."""
 
-    file._load_index = try_load_index
-    compiled_cache.load_overload = in_folder(compiled_cache.load_overload)
-    compiled_cache.save_overload = in_folder(compiled_cache.save_overload)
+    def __init__(self, function: FunctionType) -> None:
+        self._locator = SimpleNamespace(_py_file=function.__code__.co_filename)  # for warnings
+        self._lineno = function.__code__.co_firstlineno
 
 
-def cached_versions(compiled: Any) -> dict[Any, Path]:
-    """The files of machine code in the cache that an entry point can use on this machine, by signature."""
-    index_file, folder = (getattr(compiled._cache, name, None) for name in ("_cache_file", "cache_path"))
-    if index_file is None or folder is None:  # in another version of numba
-        return {}
-    codegen, index_key = compiled.targetctx.codegen(), compiled._cache._index_key
-    index = index_file._load_index()
-    return {key[0]: Path(folder, file) for key, file in index.items() if key == index_key(key[0], codegen)}
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Keeps the machine code of a kernel in the folder `home`, whose name contains the digest of its sources.
+
+    numba's own cache goes by the path, time and size of the source file, so that code is not found where the same
+    sources are installed in another place.
+
+    Arguments:
+        implementations: of `dispatched` functions, by type of the first argument; their digests are part of the key.
+    """
+
+    def __init__(self, function: FunctionType, home: Path, implementations: Mapping[type, Callable[..., Any]]) -> None:
+        self._py_func, self._impl = function, MachineCode(function)
+        self.home, self.implementations = home, implementations
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(self.home)
+
+    def index(self, signature: Iterable[Any] = ()) -> Index:
+        """The index for types of arguments, in a folder of its own if other packages define some of them.
+
+        An index refers to the classes of all types in it, so a process without one of their modules cannot read it.
+        """
+        modules = sorted({one.__module__ for one in tuple_classes(signature)})
+        foreign = "-".join(module for module in modules if module.partition(".")[0] != PACKAGE)
+        name = "{}.py{}{}{}".format(self._py_func.__name__, *sys.version_info[:2], getattr(sys, "abiflags", ""))
+        return Index(str(self.home / re.sub(r"[^\w.-]", "_", foreign)[:100]), name, None)
+
+    def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        known = self.implementations
+        digests = [kernel_digest(known[one]) for one in tuple_classes(signature) if one in known]
+        return (*super()._index_key(signature, codegen), *digests)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled kernel for types of arguments, or None."""
+        target_context.refresh()
+        with self._guard_against_spurious_io_errors():
+            data = self.index(sig).load(self._index_key(sig, target_context.codegen()))
+            return None if data is None else self._impl.rebuild(target_context, data)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save a compiled kernel, if numba can and the disk is not full."""
+        if self._impl.check_cachable(data):
+            with suppress(OSError):
+                index = self.index(sig)
+                os.makedirs(index._cache_path, exist_ok=True)
+                index.save(self._index_key(sig, data.codegen), self._impl.reduce(data))
+
+    def versions(self, codegen: Any) -> dict[Any, Path]:
+        """The files of machine code that this machine can use, by types of arguments, without foreign types."""
+        index = self.index()._load_index()
+        return {key[0]: self.home / file for key, file in index.items() if key == self._index_key(key[0], codegen)}
 
 
-def ignore_save_errors(compiled_cache: Any) -> None:
-    """Let a kernel run even if its machine code cannot be saved, such as on a full disk."""
-    save = compiled_cache.save_overload
-
-    def try_save(*args: Any) -> None:
-        with suppress(OSError):
-            save(*args)
-
-    compiled_cache.save_overload = try_save
-
-
-def add_implementations_to_key(compiled_cache: Any, implementations: Mapping[type, Callable[..., Any]]) -> None:
-    """Let machine code be found only if the implementations for the types of its arguments are unchanged."""
-    index_key = compiled_cache._index_key
-
-    def extended_key(signature: Any, codegen: Any) -> tuple[Any, ...]:
-        digests = [kernel_digest(implementations[one]) for one in tuple_classes(signature) if one in implementations]
-        return (*index_key(signature, codegen), *digests)
-
-    compiled_cache._index_key = extended_key
+def cached_versions(kernel: Any) -> dict[Any, Path]:
+    """The files of machine code of a kernel that this machine can use, by types of arguments."""
+    return kernel._cache.versions(kernel.targetctx.codegen()) if isinstance(kernel._cache, KernelCache) else {}
 
 
 def tuple_classes(kinds: Iterable[Any]) -> Iterator[type]:

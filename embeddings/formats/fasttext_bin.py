@@ -17,8 +17,9 @@ from embeddings.formats import fasttext_file
 from embeddings.formats.build_vectors import WordBuffer, build_vectors
 from embeddings.kernels.matrix_rows import DenseRows, Rows
 from embeddings.models.model import Model
-from embeddings.models.subwords import SubwordVectors, composer
+from embeddings.models.subword_composer import composer
 from embeddings.vectors.file_format import Format
+from embeddings.vectors.subwords import SubwordVectors
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:

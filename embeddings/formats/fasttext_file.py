@@ -26,9 +26,10 @@ from embeddings.corpora.reading.compression import file_compression, open_decomp
 from embeddings.errors import FormatError
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, Rows
 from embeddings.models.model import Model
-from embeddings.models.subwords import MAX_NGRAM_LENGTH, composer
+from embeddings.models.subword_composer import composer
 from embeddings.support.cosine import row_blocks
 from embeddings.vectors.file_format import MAX_DIM, encode_words
+from embeddings.vectors.subwords import MAX_NGRAM_LENGTH
 from embeddings.vectors.vectors import Vectors
 
 MAGIC, VERSION = 793712314, 12

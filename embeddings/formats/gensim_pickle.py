@@ -15,11 +15,12 @@ from embeddings.errors import FormatError, S, SettingError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.fasttext_file import NEGATIVE_SAMPLING
 from embeddings.models.model import Model
-from embeddings.models.subwords import SubwordVectors, composer
+from embeddings.models.subword_composer import composer
 from embeddings.support.arrow import to_string_array
 from embeddings.support.imports import INSTALL_GENSIM, import_extra
 from embeddings.support.logs import log
 from embeddings.vectors.file_format import Format
+from embeddings.vectors.subwords import SubwordVectors
 from embeddings.vectors.vectors import Vectors
 
 PICKLE = b"\x80"

@@ -1,15 +1,9 @@
 """The parts of an index: a kind with its settings, an engine that searches, and its results."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
-
-from embeddings.errors import SettingError
-
-if TYPE_CHECKING:
-    from embeddings.vectors.vectors import Vectors
-
 
 SearchMethod = Literal["cosine", "csls", "inverted-softmax"]
 
@@ -64,11 +58,3 @@ class Kind(Protocol):
         Raises:
             FormatError: an array is missing, or has another type, shape or content than `build` produces.
         """
-
-
-def as_indexed_vectors(source: Any) -> "Vectors":
-    """`source` if it is vectors, or the vectors of a model."""
-    vectors: Vectors = getattr(source, "vectors", source)
-    if not all(hasattr(type(vectors), name) for name in ("dim", "unit_rows", "fingerprint")):
-        raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")
-    return vectors

@@ -11,9 +11,9 @@ from embeddings.corpora.reading.compression import read_head
 from embeddings.corpora.reading.encodings import BYTE_ORDER_MARKS, DecodingPolicy
 from embeddings.corpora.reading.file_types import FOREIGN
 from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError, marked
-from embeddings.models.capabilities import capabilities_of
-from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
-from embeddings.models.model import LEFT, RIGHT, Model
+from embeddings.models.concatenated_models import ConcatenatedModels, concatenate
+from embeddings.models.document_vectors import DOCUMENTS
+from embeddings.models.model import LEFT, RIGHT, Model, capabilities_of
 from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
 from embeddings.settings import check_value
 from embeddings.support.local_paths import local_path
@@ -69,7 +69,8 @@ def load(
         model = Model.load(place)
         model.warn_of_sides()
         return model.vectors
-    return format.read(place, allow_pickle=allow_pickle, errors=errors)
+    vectors: Vectors = format.read(place, allow_pickle=allow_pickle, errors=errors)
+    return vectors
 
 
 def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict") -> Model:
@@ -87,7 +88,8 @@ def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, erro
         return Model.load(place)
     if format.read_model is None or not format.has_model(place):
         raise SettingError(f"{path} holds only vectors, not a whole model")
-    return format.read_model(place, allow_pickle=allow_pickle, errors=errors)
+    model: Model = format.read_model(place, allow_pickle=allow_pickle, errors=errors)
+    return model
 
 
 def load_model_or_vectors(
@@ -117,7 +119,8 @@ def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> 
         return Model.load(place).classifier
     if format.read_classifier is None:
         raise SettingError(f"{path} is not a classifier; train one, or use a supervised model of fastText")
-    return format.read_classifier(place, errors=errors)
+    classifier: LabelPredictor = format.read_classifier(place, errors=errors)
+    return classifier
 
 
 def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> ConcatenatedModels:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import FormatError, NoWordsError, S, SettingError
+from embeddings.errors import FormatError, NoWordsError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.models import document_vectors, model_files
-from embeddings.models.capabilities import installed_capability, word_predictor
 from embeddings.models.text_settings import corpus_settings
 from embeddings.setting_names import InteropMixin
 from embeddings.settings import Positive, Range, check_value
@@ -41,6 +40,78 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus
 
 Epochs = Annotated[int, Range(ge=1, le=1_000_000)]
+
+
+class Capabilities:
+    """Optional capabilities of a trainer's models; a subclass overrides the capabilities that it has.
+
+    composer: a static method that returns, for a model, a function that computes vectors of any words: `Model.compose`.
+    inferencer: one that returns, for a model, a function that infers vectors of new documents: `Model.infer`.
+    predictor: one that returns, for a model, its `LabelPredictor`: `Model.classifier`. The same function as an entry
+        point of the group `embeddings.classifiers`, under the trainer's name, lets predictions import no training code.
+    sides_of: one that returns, for a model with two sides, the models of its left and right texts: `Model.sides`.
+    context_encoder: one that returns, for a model, a function from sentences, as rows of the vocabulary, to the vectors
+        of the contexts of their words: `Model.context_vector`.
+    word_predictor: one that returns, for a model, its `embeddings.training.word_predictor.WordPredictor`, or an object
+        with its attributes `total_loss`, `has_probabilities` and `hidden_dim`: the probabilities of words in text.
+    text_pool: how vectors of words become those of texts by default, as the argument `pool` of `embeddings.embed`;
+        recorded in each model. "mean" where the trainer learns means of word vectors.
+    """
+
+    composer: ClassVar[Any] = None
+    inferencer: ClassVar[Any] = None
+    predictor: ClassVar[Any] = None
+    sides_of: ClassVar[Any] = None
+    context_encoder: ClassVar[Any] = None
+    word_predictor: ClassVar[Any] = None
+    text_pool: ClassVar[str] = "sif"
+
+
+def capabilities_of(trainer: Any) -> type[Capabilities]:
+    """The capabilities of a trainer class; none if it declares none."""
+    return trainer if isinstance(trainer, type) and issubclass(trainer, Capabilities) else Capabilities
+
+
+def installed_capability(model: "Model", name: str) -> Any:
+    """A capability of a model, made by its installed trainer; None if models of the trainer lack it."""
+    make = getattr(capabilities_of(registry.load("trainer", model.name)), name)
+    return None if make is None else make(model)
+
+
+def word_predictor(model: "Model") -> Any:
+    """The `WordPredictor` of a model, with probabilities of words."""
+    predictor = held_out_predictor(model)
+    if not predictor.has_probabilities:
+        raise SettingError(
+            f"this {model.name} model has no probabilities of words: negative sampling does not define them; train it "
+            "with another objective, such as hierarchical-softmax or nce"
+        )
+    return predictor
+
+
+def held_out_predictor(model: "Model") -> Any:
+    """The `WordPredictor` of a model, which may have a loss without probabilities of words; errors as above."""
+    predictor = installed_capability(model, "word_predictor")
+    if predictor is None:
+        raise SettingError(
+            f"{model.name} models do not predict words of new text from their contexts alone: use skipgram, cbow, "
+            "structured-skipgram, directional-skipgram, continuous-window or fasttext"
+        )
+    return predictor
+
+
+def installed_inferencer(model: "Model") -> document_vectors.Infer:
+    """The function by which a model infers document vectors, made by its installed trainer."""
+    message = f"{model.name} models cannot infer document vectors; train paragraph-dbow or paragraph-dm"
+    try:
+        infer: document_vectors.Infer | None = installed_capability(model, "inferencer")
+    except RegistryError as error:
+        if document_vectors.DOCUMENTS in model.tables:
+            raise
+        raise SettingError(message) from error
+    if infer is None:
+        raise SettingError(message)
+    return infer
 
 
 def installed_composer(model: "Model") -> Compose:
@@ -261,7 +332,7 @@ class Model(InteropMixin):
             FormatError: a table or setting is missing or broken.
             CorpusError: as `Corpus.encode`.
         """
-        items = document_vectors.new_documents(self, documents, texts, tags is not None)
+        items = document_vectors.new_documents(self.vectors.word_form, documents, texts, tags is not None)
         with showing(progress, "inferring", "texts") as shown:
             return self._infer(items, tags=tags, epochs=epochs, seed=seed, threads=threads, report=shown)
 
@@ -359,7 +430,7 @@ class Model(InteropMixin):
 
     @cached_property
     def _infer(self) -> document_vectors.Infer:
-        return document_vectors.installed_inferencer(self)
+        return installed_inferencer(self)
 
     @cached_property
     def classifier(self) -> "LabelPredictor":

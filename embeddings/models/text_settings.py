@@ -1,6 +1,6 @@
 """Recorded text settings of a model, so that other texts are read as its training text was."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.word_rules import recorded_settings
@@ -9,7 +9,6 @@ from embeddings.setting_names import WORD_SETTINGS
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus
-    from embeddings.models.model import Model
 
 TEXT_SETTINGS = (*WORD_SETTINGS, "encoding_errors")  # settings of a corpus that decide how text becomes words
 STRINGS = ("tokenizer", "case", "encoding_errors")  # those that every model has
@@ -17,7 +16,18 @@ LABEL_PREFIX = "label_prefix"  # in the record: the prefix of labels in the text
 PHRASES = "phrases"  # also in the record: how words were joined into phrases
 
 
-def recorded_text_settings(model: "Model") -> dict[str, Any]:
+class TrainedModel(Protocol):
+    """What this module reads of a model."""
+
+    name: str
+    settings: dict[str, Any]
+    record: dict[str, Any]
+    phrases: Any
+    labels: Any
+    vectors: Any
+
+
+def recorded_text_settings(model: TrainedModel) -> dict[str, Any]:
     """All text settings of a model, with defaults for unrecorded ones, and `PHRASES` if there were any."""
     text = model.record.get("text")
     if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in STRINGS):
@@ -28,7 +38,7 @@ def recorded_text_settings(model: "Model") -> dict[str, Any]:
     return {**text, **recorded_settings(text)}
 
 
-def corpus_settings(model: "Model") -> dict[str, Any]:
+def corpus_settings(model: TrainedModel) -> dict[str, Any]:
     """Settings of a `Corpus` that is read as the training corpus was.
 
     Phrases always replace their words; if they alternated, one text would change how another is read.
@@ -44,7 +54,7 @@ def corpus_settings(model: "Model") -> dict[str, Any]:
     return {**settings, "phrases": phrases_from_table(model.phrases), "joiner": text[PHRASES]["joiner"]}
 
 
-def continued_corpus_settings(model: "Model") -> dict[str, Any]:
+def continued_corpus_settings(model: TrainedModel) -> dict[str, Any]:
     """Settings of a `Corpus` for continued training, which keep the phrase mode; empty without a record."""
     if not isinstance(model.record.get("text"), dict):  # a model of another program
         return {}
@@ -52,18 +62,18 @@ def continued_corpus_settings(model: "Model") -> dict[str, Any]:
     return corpus_settings(model) | phrase_settings(model) | labels
 
 
-def label_prefix(model: "Model") -> str:
+def label_prefix(model: TrainedModel) -> str:
     """The prefix of labels in the text of a model; empty if they came from tables."""
     return str(model.record.get(LABEL_PREFIX) or "")
 
 
-def phrase_settings(model: "Model") -> dict[str, Any]:
+def phrase_settings(model: TrainedModel) -> dict[str, Any]:
     """Settings of a `Corpus` about how phrases became tokens; empty if there were none."""
     phrases = recorded_text_settings(model).get(PHRASES)
     return {"joiner": phrases["joiner"], "phrase_mode": phrases.get("mode", "replace")} if phrases else {}
 
 
-def check_same_text_settings(model: "Model", encoded: "EncodedCorpus") -> None:
+def check_same_text_settings(model: TrainedModel, encoded: "EncodedCorpus") -> None:
     """Refuse a corpus whose words follow other rules, or with another joiner, than the training corpus."""
     text, meta = recorded_text_settings(model), encoded.meta
     joiners = tuple((phrases or {}).get("joiner") for phrases in (text.get(PHRASES), meta.get(PHRASES)))
@@ -76,7 +86,7 @@ def check_same_text_settings(model: "Model", encoded: "EncodedCorpus") -> None:
             )
 
 
-def model_settings(kind: type, model: "Model") -> Any:
+def model_settings(kind: type, model: TrainedModel) -> Any:
     """A class of settings, such as a trainer, with the recorded settings of a model, which must fit its vectors."""
     try:
         settings: Any = kind(**model.settings)

@@ -11,10 +11,9 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import Items, Texts
 from embeddings.errors import S, SettingError
-from embeddings.models.document_vectors import installed_inferencer
 from embeddings.models.embed import default_pool, load_source, text_settings, word_frequencies
 from embeddings.models.loading import load_model
-from embeddings.models.model import Epochs, Model
+from embeddings.models.model import Epochs, Model, installed_inferencer
 from embeddings.models.text_embedder import TextEmbedder, check_options
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.settings import check_value

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.indexes.index import Index, build, load_index
 from embeddings.indexes.protocol import SearchResult
 from embeddings.support.cosine import normalize
 from embeddings.testing.settings_contract import check_bounds, check_options, refusal
+from embeddings.vectors.index import Index, build, load_index
 from embeddings.vectors.vectors import Vectors
 
 ROWS, DIM, QUERIES, TOP = 600, 24, 80, 10

@@ -15,7 +15,6 @@ from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.rows import list_rows
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.indexes.index import parse_spec
 from embeddings.models.embed import text_sources
 from embeddings.models.text_embedder import TextEmbedder
 from embeddings.printable import format_names
@@ -25,6 +24,7 @@ from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.text_search.index_folder import ID, TEXT, Segment, write_segment
 from embeddings.text_search.lexical import Lexicon
 from embeddings.text_search.stored_vectors import StoredVectors, store
+from embeddings.vectors.index import parse_spec
 
 SEGMENT_ROWS = 1_000_000  # of a segment at most
 ENGINE = "engine."  # the prefix of the arrays of an index of nearest neighbours

@@ -6,13 +6,13 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.errors import SettingError
-from embeddings.indexes.index import parse_spec
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support.imports import import_library
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.result_table import ResultTable
 from embeddings.text_search.index_folder import ID, TEXT
 from embeddings.text_search.text_index import TextIndex, one_line
+from embeddings.vectors.index import parse_spec
 
 EXACT_ROWS = 50_000  # all pairs of which are compared; more are compared with their neighbours in an index
 BLOCK = 1024  # rows whose neighbours are searched at a time

@@ -23,8 +23,6 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
-from embeddings.indexes.index import Index, check_consent, parse_spec
-from embeddings.indexes.index import load_index as load_vector_index
 from embeddings.models.embed import (
     DEFAULT_TEXT,
     both_sides,
@@ -70,11 +68,13 @@ from embeddings.text_search.lexical import FEW_TEXTS, Lexicon, common_words, lex
 from embeddings.text_search.row_filter import matching_rows
 from embeddings.text_search.segment_writer import ENGINE, Columns, SegmentWriter, check_distinct, engine_arrays
 from embeddings.text_search.stored_vectors import JoinedVectors, StoredVectors
+from embeddings.vectors.index import Index, check_consent, parse_spec
+from embeddings.vectors.index import load_index as load_vector_index
 from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.vectors.vectors import HasVectors
+    from embeddings.vectors.word_vectors import HasVectors
 
 MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_SHARE = 0.6  # of the fused score

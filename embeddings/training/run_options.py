@@ -2,10 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora.vocabulary import VocabularyRule
 from embeddings.errors import S, SettingError
 from embeddings.models.model import Model
@@ -57,7 +56,6 @@ class RunOptions:
             known.
         read: encodes the corpus, for example with a progress bar; called once, after all options are checked. By
             default `Corpus.encode`.
-        compiler: compiles the kernels in a second process; `read` may start it.
 
     Raises:
         SettingError: a value has the wrong type, or options exclude each other.
@@ -73,7 +71,6 @@ class RunOptions:
     cluster: ClusterBase | None = None
     rate_advice: bool = True
     read: "Callable[[Corpus], EncodedCorpus] | None" = None
-    compiler: CompileProcess = field(default_factory=CompileProcess, compare=False)
 
     def __post_init__(self) -> None:
         check_type("checkpoints", self.checkpoints, Checkpoints)

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import EmbeddingsError
-from embeddings.models.capabilities import Capabilities
-from embeddings.models.model import Model
+from embeddings.models.model import Capabilities, Model
 from embeddings.settings import ObjectiveChoice, Settings, WeightTying
 from embeddings.training.plan import Plan
 

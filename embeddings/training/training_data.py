@@ -187,7 +187,6 @@ def prepare(
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
     data = TrainingData(trainer, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
     log_rate_advice(trainer, run_options)
-    run_options.compiler.wait_for_stage()
     return data
 
 

@@ -79,7 +79,6 @@ class Worker:
         frozen: np.ndarray | None = None,
     ) -> None:
         self.plan, self.stream, self.tally, self.thread = plan, plan.stream, tally, thread
-        self.compiler = data.run_options.compiler
         self.block, self.operands, buffers = plan.stream.new_block(), plan.operands(tables), plan.buffers()
         if frozen is not None:
             buffers = with_frozen_rows(buffers, tables[plan.word_table], frozen)
@@ -108,7 +107,6 @@ class Worker:
         """Learn from an empty share, so that kernels are compiled before the clock starts; the state stays the same."""
         state = {name: array.copy() for name, array in self.arrays().items()}
         self.compile_stream()
-        self.compiler.wait()
         self.compile_kernel()
         for name, array in self.arrays().items():
             array[...] = state[name]

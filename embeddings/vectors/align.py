@@ -14,7 +14,8 @@ from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, waiting
 from embeddings.vectors.file_format import stripped_lines
 from embeddings.vectors.search import word_list
-from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
+from embeddings.vectors.word_vectors import HasVectors
 
 Method = Literal["orthogonal", "normalized", "whitened"]
 IDENTICAL, NUMERALS, NONE = "identical", "numerals", "none"

@@ -4,7 +4,8 @@ int8 vectors are lists of int8 with a further column scale of floats; a vector i
 Arrow IPC, pandas and polars data pass the same checks.
 """
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -13,17 +14,15 @@ from embeddings.support.arrow import combine_chunks, pa, to_arrow, to_numpy, to_
 from embeddings.vectors.compact_rows import from_int8
 from embeddings.vectors.file_format import check_dim
 from embeddings.vectors.precision import encode_matrix
-
-if TYPE_CHECKING:
-    from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_vectors import WordVectors
 
 WORD, COUNT, VECTOR, SCALE = "word", "count", "vector", "scale"
 MAX_32BIT_BYTES = 1 << 31  # of a column of strings
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # Arrow's names for them
-V = TypeVar("V", bound="Vectors")
+V = TypeVar("V")
 
 
-def to_table(vectors: "Vectors", *, dtype: str = "float32") -> Any:
+def to_table(vectors: WordVectors, *, dtype: str = "float32") -> Any:
     """A pyarrow table; a float32 matrix is not copied."""
     matrix, scales = encode_matrix(vectors, dtype)
     try:
@@ -39,7 +38,7 @@ def to_table(vectors: "Vectors", *, dtype: str = "float32") -> Any:
     return pa.table(columns)
 
 
-def from_table(table: Any, vectors_class: type[V]) -> V:
+def from_table(table: Any, vectors_class: Callable[..., V]) -> V:
     """The vectors of a table or record batch, as `vectors_class`; a contiguous float32 matrix is not copied."""
     check_schema(table.schema)
     try:
@@ -48,7 +47,8 @@ def from_table(table: Any, vectors_class: type[V]) -> V:
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise FormatError(f"the table is broken: {' '.join(str(error).split()):.200}") from error
     try:
-        return vectors_class(words, matrix, counts=counts).check_finite()
+        vectors: Any = vectors_class(words, matrix, counts=counts)
+        return cast(V, vectors.check_finite())
     except SettingError as error:
         raise FormatError(marked(error)) from None
 

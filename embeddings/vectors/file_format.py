@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,7 @@ from embeddings.errors import EmbeddingsError, FormatError, OutputError, Registr
 from embeddings.support.cosine import row_blocks
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
 from embeddings.support.logs import log
-
-if TYPE_CHECKING:
-    from embeddings.classifier.classifier import LabelPredictor
-    from embeddings.models.model import Model
-    from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_vectors import WordVectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +29,8 @@ class Format:
         [project.entry-points."embeddings.formats"]
         lines = "my_package.lines:FORMAT"
 
-    Listing the formats imports all of them, so import heavy libraries inside the functions.
+    Listing the formats imports all of them, so import heavy libraries inside the functions. Vectors, models and
+    classifiers are `Vectors`, `Model` and `LabelPredictor`; the annotations have no names that are defined above.
 
     Arguments:
         summary: one line for listings.
@@ -61,7 +58,7 @@ class Format:
     """
 
     summary: str
-    read: Callable[..., "Vectors"]
+    read: Callable[..., Any]
     write: Callable[..., None]
     sniff: Callable[[bytes], float] | None = None
     sniff_folder: Callable[[Path], float] | None = None
@@ -70,11 +67,11 @@ class Format:
     companions: tuple[str, ...] = ()
     stores_counts: bool = False
     describe: Callable[[Path], dict[str, Any]] = lambda _: {}
-    read_model: Callable[..., "Model"] | None = None
+    read_model: Callable[..., Any] | None = None
     has_model: Callable[[Path], bool] = lambda _: False
-    read_classifier: Callable[..., "LabelPredictor"] | None = None
-    write_model: Callable[["Model", Path], None] | None = None
-    write_classifier: Callable[["LabelPredictor", Path], None] | None = None
+    read_classifier: Callable[..., Any] | None = None
+    write_model: Callable[[Any, Path], None] | None = None
+    write_classifier: Callable[[Any, Path], None] | None = None
 
     def __post_init__(self) -> None:
         if (self.sniff is None) == (self.sniff_folder is None):
@@ -98,7 +95,7 @@ def is_number(field: bytes) -> bool:
     return NUMBER.fullmatch(field) is not None
 
 
-def encode_words(vectors: "Vectors", *, format: str, forbidden: re.Pattern[str] | None = None) -> Iterator[bytes]:
+def encode_words(vectors: WordVectors, *, format: str, forbidden: re.Pattern[str] | None = None) -> Iterator[bytes]:
     """The words in UTF-8; refuses empty ones, `forbidden` characters, invalid Unicode, and more than 32 KiB."""
     for word in vectors.words:
         match = forbidden.search(word) if forbidden else None
@@ -144,7 +141,7 @@ def check_dim(dim: int, place: object, limit: int = MAX_DIM) -> None:
         raise FormatError(f"{place}: {dim} components, but at most {limit} are supported")
 
 
-def check_writable(vectors: "Vectors") -> None:
+def check_writable(vectors: Any) -> None:
     """Refuse to write NaN, infinity, or more components than can be read back."""
     check_dim(vectors.dim, "nothing is written")
     try:
@@ -153,7 +150,7 @@ def check_writable(vectors: "Vectors") -> None:
         raise FormatError(f"nothing is written: {error}") from None
 
 
-def row_chunks(vectors: "Vectors", itemsize: int) -> Iterator[np.ndarray]:
+def row_chunks(vectors: WordVectors, itemsize: int) -> Iterator[np.ndarray]:
     """The matrix in contiguous chunks of bounded memory at `itemsize` bytes per component."""
     for rows in row_blocks(*vectors.matrix.shape, itemsize=itemsize):
         yield np.ascontiguousarray(vectors.matrix[rows])
@@ -201,7 +198,7 @@ def format_for_path(path: str | os.PathLike[str]) -> str:
 
 
 def write(
-    vectors: "Vectors",
+    vectors: Any,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
@@ -248,7 +245,7 @@ def write(
 
 
 def write_model(
-    model: "Model",
+    model: Any,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
@@ -276,7 +273,7 @@ def write_model(
 
 
 def write_classifier(
-    classifier: "LabelPredictor", path: str | os.PathLike[str], *, format: str = "fasttext", force: bool = False
+    classifier: Any, path: str | os.PathLike[str], *, format: str = "fasttext", force: bool = False
 ) -> None:
     """Write a classifier to a file atomically.
 

@@ -10,7 +10,8 @@ from embeddings.errors import SettingError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
 from embeddings.vectors.search import word_list
-from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
+from embeddings.vectors.word_vectors import HasVectors
 
 Unseen = Literal["zero", "unknown", "hashed", "subwords", "context", "contexts"]
 UNKNOWN_WORDS = ("<unk>", "[UNK]", "<UNK>", "UNK", "unk")  # names of the unknown word in other programs

@@ -13,7 +13,8 @@ from embeddings.support.imports import import_library
 from embeddings.support.local_paths import local_path
 from embeddings.vectors.align import align
 from embeddings.vectors.file_format import stripped_lines
-from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
+from embeddings.vectors.word_vectors import HasVectors
 
 How = Literal["first", "mean", "aligned-mean", "concat", "svd"]
 

@@ -4,16 +4,14 @@ An int8 vector is stored as integers from -127 to 127 times its scale, max |comp
 component is at most half the scale, 0.4 % of the largest component.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.vectors.compact_rows import from_int8, to_int8
-
-if TYPE_CHECKING:
-    from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_vectors import WordVectors
 
 DTYPES = ("float32", "float16", "int8")
 
@@ -25,14 +23,15 @@ class RoundingError(NamedTuple):
     min_cosine: float
 
 
-def cast_matrix(vectors: "Vectors", dtype: str) -> np.ndarray:
+def cast_matrix(vectors: WordVectors, dtype: str) -> np.ndarray:
     """The matrix as float32 or float16; refuses other dtypes, and overflow, naming the word."""
     if dtype not in ("float32", "float16"):
         raise SettingError(f"{S.dtype} must be float32 or float16, got {dtype!r}")
     if dtype == "float32":
-        return np.ascontiguousarray(vectors.matrix)
+        dense: np.ndarray = np.ascontiguousarray(vectors.matrix)
+        return dense
     with np.errstate(over="ignore"):
-        narrow = vectors.matrix.astype(np.float16)
+        narrow: np.ndarray = vectors.matrix.astype(np.float16)
     is_finite = np.isfinite(narrow).all(axis=1)
     if not is_finite.all():
         word = vectors.words[int(is_finite.argmin())]
@@ -40,7 +39,7 @@ def cast_matrix(vectors: "Vectors", dtype: str) -> np.ndarray:
     return narrow
 
 
-def encode_matrix(vectors: "Vectors", dtype: str) -> tuple[np.ndarray, np.ndarray | None]:
+def encode_matrix(vectors: WordVectors, dtype: str) -> tuple[np.ndarray, np.ndarray | None]:
     """The matrix as one of `DTYPES`, and for int8 the scales (words,) float32, else None."""
     if dtype not in DTYPES:
         raise SettingError(f"{S.dtype} must be {', '.join(DTYPES[:-1])} or {DTYPES[-1]}, got {dtype!r}")
@@ -49,7 +48,7 @@ def encode_matrix(vectors: "Vectors", dtype: str) -> tuple[np.ndarray, np.ndarra
     return to_int8(vectors.matrix)
 
 
-def rounding_error(vectors: "Vectors", dtype: str) -> RoundingError:
+def rounding_error(vectors: WordVectors, dtype: str) -> RoundingError:
     """The effect of storing vectors as float16 or int8, computed without reading the file back."""
     error, cosine = 0.0, 1.0
     for part in row_blocks(*vectors.matrix.shape, itemsize=24):

@@ -5,21 +5,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeGuard, TypeVar
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
 
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search
-from embeddings.indexes.protocol import SearchMethod, as_indexed_vectors
+from embeddings.indexes.protocol import SearchMethod
 from embeddings.setting_names import OUR_NAMES, normalize_name
 from embeddings.support import cosine
 from embeddings.support.result_table import ResultTable
-
-if TYPE_CHECKING:
-    from embeddings.indexes.index import Index
-    from embeddings.vectors.vectors import HasVectors, Vectors
+from embeddings.vectors.index import Index, as_index, as_indexed_vectors
+from embeddings.vectors.word_vectors import HasVectors, WordVectors
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,17 +50,15 @@ def refuse_other_names(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def nearest(
-    vectors: "Vectors",
+    vectors: WordVectors,
     sums: Sequence[tuple[np.ndarray, list[int]]],
     top: int,
     restrict: int | None,
-    index: "Index | str | os.PathLike[str] | None",
+    index: Index | str | os.PathLike[str] | None,
     method: SearchMethod,
-    others: "HasVectors | Vectors | None",
+    others: HasVectors | WordVectors | None,
 ) -> list[Neighbours]:
     """The nearest words to each row, without its excluded rows; the search requests that many more rows."""
-    from embeddings.indexes.index import as_index
-
     check_search(top, restrict)
     rows, excluded_rows = np.array([row for row, _ in sums]), [set(ids) for _, ids in sums]
     if others is not None and method == "cosine":
@@ -78,7 +74,7 @@ def nearest(
     return found if method == "cosine" else [Neighbours(one, columns={"neighbour": "", method: ""}) for one in found]
 
 
-def sum_terms(vectors: "Vectors", positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
+def sum_terms(vectors: WordVectors, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
     """The query vector (dim,) float64, and the rows of its words, which are excluded from the results."""
     terms = [(term, 1.0) for term in as_terms(vectors, positive)]
     terms += [(term, -1.0) for term in as_terms(vectors, negative)]
@@ -97,7 +93,7 @@ def sum_terms(vectors: "Vectors", positive: Query, negative: Query) -> tuple[np.
     return total, excluded_rows
 
 
-def query_row(vectors: "Vectors", item: Any) -> np.ndarray:
+def query_row(vectors: WordVectors, item: Any) -> np.ndarray:
     """The vector (dim,) of a word, or an array as it is."""
     if vectors.as_word(item) is not None:
         return vectors[item]
@@ -112,7 +108,7 @@ def query_row(vectors: "Vectors", item: Any) -> np.ndarray:
     return row
 
 
-def as_terms(vectors: "Vectors", query: Any) -> Sequence[Any]:
+def as_terms(vectors: WordVectors, query: Any) -> Sequence[Any]:
     """A single word, vector or pair as a list of one."""
     is_array = isinstance(query, np.ndarray) and query.ndim == 1
     is_list = isinstance(query, Iterable) and not isinstance(query, str | bytes) and not is_array
@@ -127,14 +123,14 @@ def is_weighted(term: object) -> TypeGuard[tuple[str | np.ndarray, float]]:
 
 
 def label_rows(
-    vectors: "Vectors", ids: np.ndarray, scores: np.ndarray, exclude: Collection[int] = (), top: int | None = None
+    vectors: WordVectors, ids: np.ndarray, scores: np.ndarray, exclude: Collection[int] = (), top: int | None = None
 ) -> Neighbours:
     """The words and scores of rows, the first `top` that are not excluded; ids of -1 are skipped."""
     pairs = zip(ids.tolist(), scores.tolist(), strict=True)
     return Neighbours([(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in exclude][:top])
 
 
-def word_list(vectors: "Vectors", words: Iterable[str]) -> list[str]:
+def word_list(vectors: WordVectors, words: Iterable[str]) -> list[str]:
     """Words as a list; raises SettingError for a string in place of a list, and for items that are not words."""
     if isinstance(words, str | bytes) or not isinstance(words, Iterable):
         raise SettingError(f"words must be a list of words, got {words!r:.80}")
@@ -144,7 +140,7 @@ def word_list(vectors: "Vectors", words: Iterable[str]) -> list[str]:
     return words
 
 
-def word_rows(vectors: "Vectors", words: Sequence[str], *, normalize: bool) -> np.ndarray:
+def word_rows(vectors: WordVectors, words: Sequence[str], *, normalize: bool) -> np.ndarray:
     """The vectors of words, (words, dim) float64, at least one."""
     words = word_list(vectors, words)
     if not words:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -28,9 +28,8 @@ from embeddings.support.word_list import WordList, as_counts
 from embeddings.vectors import arrow_table, file_format, search
 from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors.compact_rows import CompactRows, from_int8
-
-if TYPE_CHECKING:
-    from embeddings.indexes.index import Index
+from embeddings.vectors.index import Index
+from embeddings.vectors.word_vectors import HasVectors
 
 Compose = Callable[[Sequence[str]], np.ndarray]
 Form = Callable[[str], str]
@@ -508,7 +507,7 @@ class Vectors(InteropMixin):
         top: Positive = 10,
         restrict: Positive | None = None,
         exclude: Collection[str] = (),
-        index: "Index | str | os.PathLike[str] | None" = None,
+        index: Index | str | os.PathLike[str] | None = None,
         method: SearchMethod = "cosine",
         others: "HasVectors | Vectors | None" = None,
     ) -> search.Neighbours:
@@ -546,7 +545,7 @@ class Vectors(InteropMixin):
         *,
         top: int = 10,
         restrict: int | None = None,
-        index: "Index | str | os.PathLike[str] | None" = None,
+        index: Index | str | os.PathLike[str] | None = None,
         method: SearchMethod = "cosine",
         others: "HasVectors | Vectors | None" = None,
     ) -> list[search.Neighbours]:
@@ -718,12 +717,6 @@ class Vectors(InteropMixin):
             UnknownWordError: a word has no vector.
         """
         return len(self.closer_than(a, b)) + 1
-
-
-class HasVectors(Protocol):
-    """A model, or any object with vectors."""
-
-    vectors: Vectors
 
 
 def as_vectors(source: Any) -> Vectors:

@@ -18,7 +18,8 @@ from embeddings.eval.tasks.evaluation_kind import Kind, Subject, TextTable, word
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
 from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
 from embeddings.eval.word_matching import look_up
-from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
+from embeddings.models.concatenated_models import ConcatenatedModels, concatenate
+from embeddings.models.document_vectors import DOCUMENTS, document_numbers
 from embeddings.models.embed import default_pool, word_frequencies
 from embeddings.models.model import Model
 from embeddings.vectors.pooling import DEFAULT_CONSTANT, RowTexts, sum_rows, sum_weights, word_weights

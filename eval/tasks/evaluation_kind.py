@@ -14,7 +14,7 @@ from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
 from embeddings.eval.test_sets import ALL, Half
 from embeddings.eval.word_matching import CaseFolding
-from embeddings.models.document_vectors import ConcatenatedModels
+from embeddings.models.concatenated_models import ConcatenatedModels
 from embeddings.models.model import Model
 from embeddings.settings import Positive, Range, check_value
 from embeddings.vectors.pooling import Frequencies, Pool

@@ -16,8 +16,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
-from embeddings.models.capabilities import held_out_predictor, word_predictor
-from embeddings.models.model import Model
+from embeddings.models.model import Model, held_out_predictor, word_predictor
 from embeddings.models.text_settings import corpus_settings
 from embeddings.settings import check_value
 from embeddings.training.trainer import Trainer

@@ -25,8 +25,8 @@ from embeddings.eval.tasks.evaluation_kind import (
 )
 from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.eval.test_sets import read_lines, set_name
-from embeddings.indexes.index import check_spec
 from embeddings.text_search.index_folder import ID, SCORES, TEXT
+from embeddings.vectors.index import check_spec
 
 if TYPE_CHECKING:
     from embeddings.text_search.text_index import TextIndex

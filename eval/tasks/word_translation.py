@@ -11,10 +11,10 @@ from embeddings.eval.statistics.results import BinaryScores, Key
 from embeddings.eval.tasks.evaluation_kind import Kind, KindSettings, Subject
 from embeddings.eval.test_sets import set_name
 from embeddings.eval.word_matching import CaseFolding
-from embeddings.indexes.index import as_index
 from embeddings.indexes.protocol import SearchMethod
 from embeddings.models.loading import load
 from embeddings.vectors.align import read_dictionary
+from embeddings.vectors.index import as_index
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 

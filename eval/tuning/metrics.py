@@ -29,8 +29,7 @@ from embeddings.eval.tasks.perplexity import Validation, check_predicts_words, k
 from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, content_fingerprint, select_texts
 from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError
 from embeddings.formats.fasttext_classifier import cutoff_for_size
-from embeddings.models.capabilities import held_out_predictor
-from embeddings.models.model import Model
+from embeddings.models.model import Model, held_out_predictor
 from embeddings.training.trainer import Trainer
 
 CHUNK = 1 << 20  # bytes that are read at a time

@@ -28,7 +28,6 @@ from embeddings.eval.tuning.study_folder import (
     Tuning,
     TuningError,
 )
-from embeddings.indexes.index import convert_value
 from embeddings.models.model import Model
 from embeddings.settings import Positive, Range, SearchRange, check_arguments, check_value, field_types, split_optional
 from embeddings.support.imports import import_extra
@@ -39,6 +38,7 @@ from embeddings.training.run import Interrupted, TrainingError
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer, new_trainer
 from embeddings.training.training_data import as_corpus, check_threads_and_seed
+from embeddings.vectors.index import convert_value
 
 Space = dict[str, SearchRange]
 LOG_RATIO = 10  # between the ends of a range from which on its numbers are spread by their logarithm

@@ -9,14 +9,6 @@ import numpy as np
 
 from embeddings.classifier.classifier import LabelPredictor, TextNormalizer, buckets_of_rows, prune
 from embeddings.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, ClassifierSettings
-from embeddings.classifier.saved_classifier import (
-    LOSSES,
-    NGRAM_BUCKETS,
-    OUTPUT,
-    check_tables,
-    output_rows,
-    saved_classifier,
-)
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.documents import PREFIXED, TextLabels, corpus_labels
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -31,6 +23,14 @@ from embeddings.kernels.separate_arrays import read_only, separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.models.model import Model
 from embeddings.models.model_files import INPUTS
+from embeddings.models.saved_classifier import (
+    LOSSES,
+    NGRAM_BUCKETS,
+    OUTPUT,
+    check_tables,
+    output_rows,
+    saved_classifier,
+)
 from embeddings.models.table import VECTORS, Arrays, Initializer, Table, uniform
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix
 from embeddings.objectives.objective import Objective

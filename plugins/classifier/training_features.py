@@ -21,9 +21,9 @@ from embeddings.kernels.integers import smaller
 from embeddings.kernels.row_operations import address, prefetch_l2
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.kernels.subword_rows import hash_words
-from embeddings.models.subwords import LINE_END, bucket_rows, concatenate_bytes, ngram_hashes, to_bytes
 from embeddings.support.arrow import find_words, pa, string_bytes, to_arrow, to_string_array
 from embeddings.support.mapped_files import memory_mapped_zeros
+from embeddings.vectors.subwords import LINE_END, bucket_rows, concatenate_bytes, ngram_hashes, to_bytes
 
 NO_ITEM = np.iinfo(np.int32).min  # of a type that has no row
 MAX_COUNT = np.iinfo(np.int32).max

@@ -27,15 +27,7 @@ from embeddings.kernels.sparse_steps import AdaGradRows
 from embeddings.kernels.text_pooling import sum_texts
 from embeddings.models.loading import has_model, load
 from embeddings.models.model import Model
-from embeddings.models.subwords import (
-    MAX_NGRAM_LENGTH,
-    SubwordVectors,
-    Word,
-    bucket_count,
-    bucket_rows,
-    composer,
-    ngram_hashes,
-)
+from embeddings.models.subword_composer import composer
 from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
@@ -54,6 +46,14 @@ from embeddings.support.logs import log
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
+from embeddings.vectors.subwords import (
+    MAX_NGRAM_LENGTH,
+    SubwordVectors,
+    Word,
+    bucket_count,
+    bucket_rows,
+    ngram_hashes,
+)
 
 RIDGE = 1e-3
 BLOCK = 8192  # texts at a time
@@ -173,7 +173,8 @@ def fit_ngram_rows(
     All words have the same norm, the median norm of the rarer half: an unknown word weighs as much as a rare one.
 
     Arguments:
-        vectors: (words, dim), most frequent first. offsets, buckets: as those of `embeddings.models.subwords.subwords`.
+        vectors: (words, dim), most frequent first.
+        offsets, buckets: as those of `embeddings.vectors.subwords.subwords`.
     """
     norms, dim = np.linalg.norm(vectors, axis=1), vectors.shape[1]
     given, norm = np.flatnonzero(norms), rare_norm(norms)

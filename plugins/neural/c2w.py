@@ -7,7 +7,6 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.models.model import Model
-from embeddings.models.subwords import Word
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.neural import trained_networks
@@ -22,6 +21,7 @@ from embeddings.settings import option
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
 from embeddings.training.training_data import TrainingData
+from embeddings.vectors.subwords import Word
 
 CODE_POINTS = "code_points"  # the table of the alphabet, int32
 NEXT_WORDS = "next_words"  # output vectors, which predict words from LSTM states, not from means of vectors

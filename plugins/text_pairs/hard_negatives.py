@@ -7,9 +7,9 @@ import numpy as np
 
 from embeddings.corpora.reading.text_pairs import TextPairs
 from embeddings.errors import CorpusError
-from embeddings.indexes.index import build
 from embeddings.models.embed import both_sides, embed
 from embeddings.settings import check_value
+from embeddings.vectors.index import build
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:

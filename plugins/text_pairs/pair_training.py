@@ -14,17 +14,7 @@ from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
 from embeddings.models.embed import embed, load_source
 from embeddings.models.model import LEFT, RIGHT, SIDES, Model
-from embeddings.models.subwords import (
-    BUCKETS_HELP,
-    MAX_BUCKETS,
-    MAX_NGRAM_LENGTH,
-    SubwordVectors,
-    bucket_count,
-    bucket_rows,
-    check_ngrams,
-    composer,
-    ngram_hashes,
-)
+from embeddings.models.subword_composer import composer
 from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table, word_vectors
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
@@ -46,6 +36,16 @@ from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
+from embeddings.vectors.subwords import (
+    BUCKETS_HELP,
+    MAX_BUCKETS,
+    MAX_NGRAM_LENGTH,
+    SubwordVectors,
+    bucket_count,
+    bucket_rows,
+    check_ngrams,
+    ngram_hashes,
+)
 from embeddings.vectors.vectors import Vectors
 
 PAIR_OBJECTIVES = Objectives(

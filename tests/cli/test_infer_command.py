@@ -102,15 +102,15 @@ def test_tags_that_the_format_cannot_hold_are_refused_before_inference(models, t
 
 
 def test_inferred_vectors_are_saved_elsewhere_if_the_output_cannot_be_written(models, documents, tmp_path, monkeypatch):
-    from embeddings.models import document_vectors
+    from embeddings.models import concatenated_models
 
-    out, infer = tmp_path / "v.npy", document_vectors.ConcatenatedModels.infer
+    out, infer = tmp_path / "v.npy", concatenated_models.ConcatenatedModels.infer
 
     def infer_while_the_output_appears(*args, **kwargs):
         out.write_text("from elsewhere")
         return infer(*args, **kwargs)
 
-    monkeypatch.setattr(document_vectors.ConcatenatedModels, "infer", infer_while_the_output_appears)
+    monkeypatch.setattr(concatenated_models.ConcatenatedModels, "infer", infer_while_the_output_appears)
     message = refused("infer", models[0], documents, "-o", out, *COLUMNS, code=1)
     assert "exists" in message
     assert f"saved in {tmp_path / 'v.1.npy'}" in message

@@ -58,8 +58,8 @@ main()
 def test_signals_wait_for_saving(name):
     script = """
 import os, signal, sys
-from embeddings.cli.signals import TerminationSignals, ignored_signals
-with TerminationSignals(), ignored_signals():
+from embeddings.cli.signals import ignored_signals, interrupting_signals
+with interrupting_signals(), ignored_signals():
     os.kill(os.getpid(), getattr(signal, sys.argv[1]))
     print("written")
 """
@@ -72,8 +72,8 @@ def test_a_signal_that_nohup_ignores_stays_ignored(is_ignored):
     script = f"""
 import os, signal
 signal.signal(signal.SIGHUP, signal.{"SIG_IGN" if is_ignored else "SIG_DFL"})
-from embeddings.cli.signals import TerminationSignals
-with TerminationSignals():
+from embeddings.cli.signals import interrupting_signals
+with interrupting_signals():
     try:
         os.kill(os.getpid(), signal.SIGHUP)
         print("continues")
@@ -148,17 +148,17 @@ def test_ctrl_c_at_any_moment(tmp_path):
 def test_a_signal_that_comes_in_a_destructor_is_not_lost(name):
     script = f"""
 import os, signal, time
-from embeddings.cli.signals import TerminationSignals
+from embeddings.cli.signals import interrupting_signals
 class Object:
     def __del__(self):
         os.kill(os.getpid(), signal.{name})
         time.sleep(0)
-with TerminationSignals() as signals:
+with interrupting_signals() as signals:
     try:
         Object()
         time.sleep(60)
     except KeyboardInterrupt:
-        print(signals.exit_code(130))
+        print(128 + signals[-1])
 """
     result = process(script=script)
     assert (result.stdout, result.stderr) == ("130\n" if name == "SIGINT" else "143\n", "")
@@ -166,11 +166,11 @@ with TerminationSignals() as signals:
 
 def test_an_error_in_a_destructor_is_still_reported():
     script = """
-from embeddings.cli.signals import TerminationSignals
+from embeddings.cli.signals import interrupting_signals
 class Object:
     def __del__(self):
         raise OSError("no space")
-with TerminationSignals():
+with interrupting_signals():
     Object()
 """
     assert "no space" in process(script=script).stderr

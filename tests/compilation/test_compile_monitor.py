@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from embeddings.compilation import machine_code_cache
-from embeddings.compilation.compile_monitor import CompilationNeeded, CompileMonitor, kernel_owner, monitor
+from embeddings.compilation.compile_monitor import CompileMonitor, kernel_owner, monitor
 from embeddings.compilation.compile_time import compile_time
 from embeddings.compilation.jit import entry_point
 from embeddings.support import logs
@@ -51,17 +51,6 @@ def test_a_compiled_kernel_is_not_announced(notices):
     monitor.logged.clear()
     kernel(np.int64(2))
     assert notices == []
-
-
-def test_a_forbidden_compilation_leaves_no_trace(notices):
-    kernel = new_kernel()
-    with monitor.no_compilation(), pytest.raises(CompilationNeeded):
-        kernel(np.int64(1))
-    assert notices == []
-    assert gc.isenabled()
-    before = compile_time.seconds
-    kernel(np.int64(1))
-    assert compile_time.seconds > before
 
 
 class Event:

@@ -7,21 +7,19 @@ import re
 import shutil
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numba
 import numba.extending
 import pytest
-from numba import njit
-from numba.core.caching import NullCache
+from numba import njit, types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 
 from embeddings.compilation import machine_code_cache
 from embeddings.compilation.machine_code_cache import (
     MAX_GENERATIONS,
     MAX_UNUSED_DAYS,
-    cached_versions,
-    ignore_save_errors,
-    make_portable,
+    Index,
+    KernelCache,
     remove_old_generations,
 )
 from embeddings.kernels.block import fill_block
@@ -241,55 +239,36 @@ def test_a_new_generation_replaces_unused_ones(own_cache):
     assert {path.name for path in folder.iterdir()} == {"0", "new"}
 
 
-class FakeCache:
-    """A compile cache that raises an error, or records what it saves."""
-
-    def __init__(self, error=None):
-        self.error, self.saved = error, []
-
-    def save_overload(self, *args):
-        if self.error is not None:
-            raise self.error
-        self.saved.append(args)
+def kernel(x):
+    return x + 1
 
 
-@pytest.mark.parametrize(
-    "error", [OSError(28, "No space left on device"), PermissionError(13, "no"), FileNotFoundError()]
-)
-def test_save_errors_are_ignored(error):
-    cache = FakeCache(error)
-    ignore_save_errors(cache)
-    assert cache.save_overload("signature", "code") is None
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), PermissionError(13, "no")])
+def test_a_kernel_runs_although_it_cannot_be_saved(monkeypatch, tmp_path, error):
+    compiled, saves = njit(kernel), []
 
+    def fail(*args):
+        saves.append(args)
+        raise error
 
-def test_machine_code_is_saved():
-    cache = FakeCache()
-    ignore_save_errors(cache)
-    cache.save_overload("signature", "code")
-    assert cache.saved == [("signature", "code")]
-
-
-def test_other_errors_are_raised():
-    cache = FakeCache(ValueError("another error"))
-    ignore_save_errors(cache)
-    with pytest.raises(ValueError, match="another error"):
-        cache.save_overload("signature", "code")
-
-
-def test_a_kernel_runs_although_it_cannot_be_saved(monkeypatch):
-    compiled, cache = njit(lambda x: x + 1), FakeCache(OSError(28, "No space left on device"))
-    cache.load_overload = lambda *args: None
-    monkeypatch.setattr(compiled, "_cache", cache)
-    with pytest.raises(OSError, match="No space"):
-        compiled(1.5)  # so numba does save through it
-    ignore_save_errors(cache)
+    monkeypatch.setattr(Index, "save", fail)
+    compiled._cache = KernelCache(kernel, tmp_path, {})
     assert compiled(1) == 2
+    assert len(saves) == 1
 
 
-def test_our_kernels_ignore_save_errors():
+def test_other_errors_of_saving_are_raised(monkeypatch, tmp_path):
+    compiled = njit(kernel)
+    compiled._cache = KernelCache(kernel, tmp_path, {})
+    monkeypatch.setattr(compiled._cache, "index", lambda signature: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        compiled(1)
+
+
+def test_our_kernels_have_this_cache():
     if isinstance(fill_block._cache, NullCache):
         pytest.skip("no cache folder can be written here")
-    assert fill_block._cache.save_overload.__module__ == "embeddings.compilation.machine_code_cache"
+    assert isinstance(fill_block._cache, KernelCache)
 
 
 def test_compiled_code_can_be_carried_to_another_folder(compiled_room, run):
@@ -395,32 +374,17 @@ def test_an_operand_without_an_implementation_is_an_error(operand_room, run, pyt
     assert "TypingError" in result.stderr
 
 
-PRIVATE_ATTRIBUTES = {
-    "the cache of a dispatcher (compilation/machine_code_cache.py)": (
-        lambda: fill_block._cache,
-        ("_impl", "_cache_file", "_cache_path", "_index_key", "save_overload", "load_overload"),
-    ),
-    "the index of a cache (compilation/machine_code_cache.py: make_portable, cached_versions)": (
-        lambda: fill_block._cache._cache_file,
-        ("_source_stamp", "_index_path", "_index_name", "_cache_path", "_load_index"),
-    ),
-    "the locator of a cache (compilation/machine_code_cache.py: make_portable)": (
-        lambda: fill_block._cache._impl.locator,
-        ("_cache_path",),
-    ),
-    "the code generator (compilation/machine_code_cache.py: cached_versions)": (
-        lambda: fill_block.targetctx.codegen(),
-        ("magic_tuple",),
-    ),
-}
+PRIVATE_ATTRIBUTES = [
+    (FunctionCache, ("_index_key", "_guard_against_spurious_io_errors", "load_overload", "save_overload")),
+    (IndexDataCacheFile, ("_load_index", "load", "save")),
+    (CompileResultCacheImpl, ("reduce", "rebuild", "check_cachable")),
+    (type(njit(kernel).targetctx.codegen()), ("magic_tuple",)),
+]
 
 
-@pytest.mark.parametrize(("owner", "name"), [(o, n) for o, (_, names) in PRIVATE_ATTRIBUTES.items() for n in names])
+@pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner, names in PRIVATE_ATTRIBUTES for name in names])
 def test_the_installed_numba_has_the_private_attributes(owner, name):
-    if isinstance(fill_block._cache, NullCache):
-        pytest.skip("no cache folder can be written here")
-    value = PRIVATE_ATTRIBUTES[owner][0]()
-    assert hasattr(value, name), f"numba {numba.__version__} has no {name} in {owner}"
+    assert hasattr(owner, name), f"numba {numba.__version__} has no {name} (compilation/machine_code_cache.py)"
 
 
 def test_overload_takes_the_private_arguments():
@@ -429,29 +393,10 @@ def test_overload_takes_the_private_arguments():
         assert name in arguments, f"numba {numba.__version__}: overload has no {name} (compilation/jit.py: dispatched)"
 
 
-@pytest.mark.parametrize("missing", ["_cache_file", "_impl"])
-def test_without_the_private_attributes_kernels_are_cached_as_numba_does(missing, monkeypatch):
-    compiled = njit(lambda x: x + 1)
-    cache = SimpleNamespace(
-        _impl=SimpleNamespace(locator=SimpleNamespace()), _cache_file=SimpleNamespace(_load_index=dict)
-    )
-    delattr(cache, missing)
-    before = dict(vars(cache))
-    make_portable(cache, "home")
-    assert vars(cache) == before
-    monkeypatch.setattr(compiled, "_cache", cache)
-    assert cached_versions(compiled) == {}
-
-
-def test_versions_for_other_implementations_are_not_listed(monkeypatch):
+def test_versions_for_other_implementations_are_not_listed(tmp_path):
     """Only the file of the current index key can be used, not those for edited implementations of an operand."""
-    compiled = njit(lambda x: x + 1)
-    signature, machine = ("int64",), compiled.targetctx.codegen().magic_tuple()
-    index = {(signature, machine, "code", "new"): "new.nbc", (signature, machine, "code", "old"): "old.nbc"}
-    cache = SimpleNamespace(
-        _cache_file=SimpleNamespace(_load_index=lambda: index),
-        _index_key=lambda signature, codegen: (signature, codegen.magic_tuple(), "code", "new"),
-        cache_path="home",
-    )
-    monkeypatch.setattr(compiled, "_cache", cache)
-    assert cached_versions(compiled) == {signature: Path("home", "new.nbc")}
+    codegen, signature = njit(kernel).targetctx.codegen(), (types.int64,)
+    own = KernelCache(kernel, tmp_path, {})
+    key = own._index_key(signature, codegen)
+    own.index()._save_index({key: "new.nbc", (*key, "another digest"): "old.nbc"})
+    assert own.versions(codegen) == {signature: tmp_path / "new.nbc"}

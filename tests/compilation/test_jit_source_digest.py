@@ -151,6 +151,14 @@ def test_numbers_and_arrays_of_numpy_count(monkeypatch, name, value):
 def test_kernels_of_plugins_depend_only_on_the_modules_that_they_reach(monkeypatch):
     """In a checkout the plugins are in a folder of another name, which is linked into the package."""
     digested = []
-    monkeypatch.setattr(machine_code_cache, "package_digest", lambda folder: digested.append(folder.name) or "0")
+    monkeypatch.setattr(machine_code_cache, "file_digest", lambda file: digested.append(file.name) or "0")
     machine_code_cache.kernel_digest(SkipGram.plan)
-    assert digested == ["compilation"]
+    assert {"skipgram.py", "jit.py", "machine_code_cache.py"} <= set(digested)
+    assert not {"cbow.py", "fasttext.py"} & set(digested)
+
+
+@pytest.mark.parametrize(("name", "value"), [("__version__", "0.0"), ("IS_CHECKED", "other")])
+def test_another_version_of_numba_or_build_is_another_digest(monkeypatch, name, value):
+    before = machine_code_cache.kernel_digest(scaled)
+    monkeypatch.setattr(machine_code_cache.numba if name == "__version__" else machine_code_cache, name, value)
+    assert machine_code_cache.kernel_digest(scaled) != before

@@ -52,7 +52,6 @@ def imported_modules(path):
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
             yield str(node.module)
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def test_kernels_import_only_numpy_numba_and_each_other():
@@ -65,27 +64,45 @@ def test_kernels_import_only_numpy_numba_and_each_other():
             )
 
 
-@pytest.mark.parametrize("room", ["cluster", "plugins", "training"])
-def test_modules_of_a_room_have_no_circle_of_imports_not_even_for_types(room):
-    folder = ROOT / "embeddings" / room
-    names = {".".join(("embeddings", room, *path.relative_to(folder).with_suffix("").parts)): path
-             for path in folder.rglob("*.py") if path.stem != "__init__"}  # fmt: skip
-    dependencies = {module: names.keys() & set(imported_modules(path)) for module, path in names.items()}
+def imports_of_modules():
+    """The modules of this package that each module imports, also within functions and for types only."""
+    folders = {ROOT / "embeddings": "embeddings", **{ROOT / name: f"embeddings.{name}" for name in MAPPED}}
+    paths = {
+        ".".join([name, *path.relative_to(folder).with_suffix("").parts]).removesuffix(".__init__"): path
+        for folder, name in folders.items()
+        for path in folder.rglob("*.py")  # which follows no links
+    }
+    imports = {}
+    for name, path in paths.items():
+        nodes = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if type(node) is ast.ImportFrom]
+        names = {(node.module, f"{node.module}.{alias.name}") for node in nodes for alias in node.names}
+        imports[name] = {full if full in paths else module for module, full in names} & paths.keys() - {name}
+    return imports
+
+
+def test_imports_for_types_follow_the_order_of_the_rooms():
+    layers = SETTINGS["tool"]["importlinter"]["contracts"][0]["layers"]
+    levels = {room: number for number, layer in enumerate(layers) for room in layer.split(" | ")}
+
+    def room_of(module):
+        return max((room for room in levels if f"{module}.".startswith(f"{room}.")), key=len, default=None)
+
+    for name, imported in imports_of_modules().items():
+        room = room_of(name)
+        if room is None:
+            continue
+        rooms = {other: room_of(other) for other in imported} | {name: room}
+        upward = [other for other in imported if rooms[other] != room and levels.get(rooms[other], 99) <= levels[room]]
+        assert not upward, (name, upward)
+
+
+def test_no_imports_are_circular_with_those_for_types():
+    dependencies = {
+        name: imported
+        for name, imported in imports_of_modules().items()
+        if name != "embeddings" and not name.startswith("embeddings.corpora.")  # whose modules form circles
+    }
     list(TopologicalSorter(dependencies).static_order())
-    if room == "plugins":
-        assert dependencies["embeddings.plugins.skipgram"] == dependencies["embeddings.plugins.cbow"] == set()
-
-
-ROOMS = [layer.split(" | ") for layer in SETTINGS["tool"]["importlinter"]["contracts"][0]["layers"]]
-
-
-@pytest.mark.parametrize("room", ["cluster", "training"])
-def test_modules_import_no_types_from_rooms_above(room):
-    level = next(number for number, names in enumerate(ROOMS) if f"embeddings.{room}" in names)
-    above = tuple(f"{name}." for names in ROOMS[:level] for name in names)
-    for path in (ROOT / "embeddings" / room).rglob("*.py"):
-        found = [name for name in imported_modules(path) if f"{name}.".startswith(above)]
-        assert not found, (path, found)
 
 
 @pytest.mark.parametrize("name", [*MAPPED, "cli", "kernels", "training"])

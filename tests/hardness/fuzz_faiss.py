@@ -82,9 +82,9 @@ def vectors():
 
 def run_case(folder: Path, good: bytes, rng: random.Random) -> str:
     """Alter a saved index, make its checksum again, and read it in another process."""
-    from embeddings.indexes.index import RECORD, TENSORS
     from embeddings.support import tensors
     from embeddings.support.records import checksum
+    from embeddings.vectors.index import RECORD, TENSORS
 
     (folder / TENSORS).unlink(missing_ok=True)
     tensors.save({"faiss": np.frombuffer(alter_fields(rng, good), np.uint8)}, folder / TENSORS)
@@ -109,8 +109,8 @@ def run_case(folder: Path, good: bytes, rng: random.Random) -> str:
 def fuzz(factory: str, cases: range, seed: int, folder: Path) -> Iterator[str]:
     """The outcome of each of these cases of a factory."""
     import embeddings as em
-    from embeddings.indexes.index import TENSORS
     from embeddings.support import tensors
+    from embeddings.vectors.index import TENSORS
 
     em.build_index(vectors(), "faiss", factory=factory).save(folder)
     good = tensors.load(folder / TENSORS)["faiss"].tobytes()

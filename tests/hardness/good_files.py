@@ -474,8 +474,8 @@ def read_config(path: Path) -> None:
 
 def index_reader(name: str, *, fix_checksum: bool) -> Reader:
     """A saved index; with `fix_checksum` only the checks after the checksum can refuse it."""
-    from embeddings.indexes.index import RECORD, TENSORS
     from embeddings.support.records import checksum
+    from embeddings.vectors.index import RECORD, TENSORS
 
     kind, settings = INDEXES[name]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from embeddings.indexes.exact import FEW_QUERIES, products
-from embeddings.indexes.index import build_index
 from embeddings.support.cosine import normalize_rows
 from embeddings.text_search.stored_vectors import StoredVectors
+from embeddings.vectors.index import build_index
 from embeddings.vectors.vectors import Vectors
 
 

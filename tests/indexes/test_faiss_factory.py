@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from embeddings.errors import SettingError
-from embeddings.indexes.index import as_index, load_index
+from embeddings.vectors.index import as_index, load_index
 from embeddings.vectors.vectors import Vectors
 
 INVALID = [

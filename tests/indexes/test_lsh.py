@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from naive_indexes import best_rows, distance, signature
 
-from embeddings.indexes.index import build_index
 from embeddings.kernels.integers import popcount
 from embeddings.support.cosine import normalize
+from embeddings.vectors.index import build_index
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="an intrinsic exists only compiled")

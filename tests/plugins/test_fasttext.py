@@ -30,11 +30,11 @@ from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.subword_rows import SubwordTables, new_subword_cache
-from embeddings.models.subwords import subwords
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import fasttext
 from embeddings.testing import check_trainer
 from embeddings.training.training_data import prepare
+from embeddings.vectors.subwords import subwords
 
 BUCKETS = 15
 KERNELS = {"skipgram": fasttext.learn_skipgram, "cbow": fasttext.learn_cbow, "weighted": fasttext.learn_weighted_cbow}

@@ -9,11 +9,11 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, SettingError
-from embeddings.models.subwords import subwords
 from embeddings.plugins.text_pairs.pair_objectives import BatchShape
 from embeddings.plugins.text_pairs.pair_stream import PairStream, corpus_pairs, draw_rates
 from embeddings.plugins.text_pairs.pair_training import max_batch_words
 from embeddings.training.training_data import prepare
+from embeddings.vectors.subwords import subwords
 
 THINGS = ["red apple", "green pear", "yellow banana", "blue plum", "ripe cherry", "sour lemon"]
 

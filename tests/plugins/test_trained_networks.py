@@ -10,7 +10,7 @@ from neural_models import character_model, context_model, naive_context, naive_l
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError, FormatError, SettingError
-from embeddings.models.capabilities import word_predictor
+from embeddings.models.model import word_predictor
 
 
 def test_saved_models_are_equal_and_need_no_pytorch(tmp_path, monkeypatch):

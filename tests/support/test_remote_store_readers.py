@@ -180,21 +180,15 @@ def test_redirects_to_other_protocols_are_refused(scheme):
             other.accept()
 
 
-def test_credentials_go_to_their_host_only_and_into_no_message(tmp_path, caplog):
-    secret = "s3cr3tword"
+def test_the_query_of_an_address_is_in_no_message(tmp_path, caplog):
     with web_server(files={"/text.txt": TEXT}) as other, web_server(redirect=other.url) as server:
-        url = server.url.replace("//", f"//me:{secret}@")
-        corpus = em.Corpus(f"{url}/text.txt?token=signed")
+        corpus = em.Corpus(f"{server.url}/text.txt?token=signed")
         encoded = corpus.encode()
-        assert all("Authorization" in headers for _, headers in server.requests)
         assert all("token=signed" in path for path, _ in server.requests)
-        assert not any("Authorization" in headers for _, headers in other.requests)
         server.status, server.redirect = 403, None
         with pytest.raises(CorpusError) as error:
-            em.Corpus(f"{url}/text.txt?token=signed").encode()
-    shown = f"{error.value} {corpus!r} {encoded.meta} {corpus.paths} {caplog.text}"
-    assert secret not in shown
-    assert "signed" not in shown
+            em.Corpus(f"{server.url}/text.txt?token=signed").encode()
+    assert "signed" not in f"{error.value} {corpus!r} {encoded.meta} {corpus.paths} {caplog.text}"
 
 
 def test_web_addresses_are_only_read(tmp_path):

@@ -16,7 +16,7 @@ from benchmark_indexes import (
 from drawn import drawn_points
 
 from embeddings import registry
-from embeddings.indexes.index import as_index, parse_spec
+from embeddings.vectors.index import as_index, parse_spec
 from embeddings.vectors.vectors import Vectors
 
 

@@ -11,10 +11,10 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.models.subwords import SubwordVectors
 from embeddings.models.table import zero_rows
 from embeddings.training.init_vectors import match_rows
 from embeddings.training.training_data import prepare
+from embeddings.vectors.subwords import SubwordVectors
 
 WORDS = [f"w{i}" for i in range(0, 50, 2)]
 FREEZABLE = [

@@ -30,7 +30,7 @@ def test_all_ways_in_take_the_same_documented_arguments():
     assert tuple(method) == TRAIN_ARGUMENTS
     assert continued == {name: one for name, one in method.items() if name in continued}
     assert set(method) - set(continued) == {"init", "continued", "vocabulary_rule"}
-    hidden = {"read", "compiler"}  # of the command line
+    hidden = {"read"}  # of the command line
     options = {field.name: field.default for field in fields(em.training.RunOptions) if field.name not in hidden}
     assert options == {name: method[name][1] for name in options}
     for one in (em.SkipGram.train, em.train):

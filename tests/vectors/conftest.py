@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from clustered_vectors import clusters as clusters
+from clustered_vectors import shifted_vectors as shifted_vectors
 from optional_libraries import import_gensim
 
 from embeddings.vectors.vectors import Vectors

@@ -16,9 +16,9 @@ from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.corpora.reading.sources import BUILT_IN
 from embeddings.errors import SettingError
 from embeddings.indexes.lsh import LSH
-from embeddings.models.subwords import ngram_hashes
 from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
 from embeddings.support.cosine import normalize
+from embeddings.vectors.subwords import ngram_hashes
 from studies.grid import Grid, Rows, markdown
 
 ROOT = Path(__file__).parents[2] / "eval" / "results"

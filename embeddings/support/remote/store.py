@@ -1,12 +1,10 @@
 """Remote stores: the status, content and list of files of object stores and web servers, and readers of their files.
 
-S3, Google Cloud Storage and HDFS are read by the file systems of pyarrow, which need no other package; the Hugging Face
+S3 and Google Cloud Storage are read by the file systems of pyarrow, which need no other package; the Hugging Face
 Hub through fsspec and huggingface_hub; web addresses by the standard library.
 """
 
-import base64
 import io
-import netrc
 import os
 import re
 import socket
@@ -28,9 +26,9 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from embeddings.errors import FormatError, RemoteError
 from embeddings.support.foreign_files import check_name, is_hidden
-from embeddings.support.logs import remember_secrets, secrets
+from embeddings.support.logs import remember_queries
 from embeddings.support.remote import requests
-from embeddings.support.remote.address import MAGIC, WEB, Address, credentials, queries
+from embeddings.support.remote.address import LOGIN, MAGIC, WEB, Address, queries
 
 PART = 1 << 16  # bytes
 MIN_SPEED = 1000  # bytes a second, below which a transfer is given up
@@ -70,19 +68,16 @@ class RemoteStatus:
 
 
 class RedirectHandler(HTTPRedirectHandler):
-    """Follows redirects; redirects to another host get no credentials."""
+    """Follows redirects to web addresses."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> Request | None:
-        """Return the request for the new address; redirects to ftp, which urllib would follow, are refused."""
-        remember_secrets(newurl)
-        if urlsplit(newurl).scheme not in WEB:
+        """Return the request for the new address, unless it is of ftp, which urllib would follow, or has a password."""
+        remember_queries(newurl)
+        if urlsplit(newurl).scheme not in WEB or LOGIN.match(newurl):
             raise HTTPError(newurl, code, msg, headers, fp)
-        request = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if request is not None and urlsplit(newurl)[:2] != urlsplit(req.full_url)[:2]:
-            request.remove_header("Authorization")
-        return request
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 class WebStore:
@@ -135,8 +130,6 @@ def request(address: Address, headers: dict[str, str]) -> Any:
     path = quote(address.path, safe="/%:@!$&'()*+,;=~")
     url = f"{address.scheme}://{address.host}/{path}{query}"
     headers = {"User-Agent": "embeddings-toolkit", "Accept-Encoding": "identity", **headers}
-    if login := find_login(address):
-        headers["Authorization"] = f"Basic {base64.b64encode(':'.join(login).encode()).decode()}"
     try:
         return build_opener(RedirectHandler).open(Request(url, headers=headers), timeout=seconds)
     except HTTPError as error:
@@ -180,20 +173,6 @@ def parts(answer: Any, size: int | None) -> Iterator[bytes]:
             window, window_start = 0, time.monotonic()
     if size is not None and done < size:
         raise OSError(f"the transfer was truncated after {done} of {size} bytes")
-
-
-def find_login(address: Address) -> tuple[str, str] | None:
-    """The user and password of the address, or of the file .netrc."""
-    if login := credentials.get((address.scheme, address.host)):
-        return login
-    try:
-        entry = netrc.netrc().authenticators(address.host.partition(":")[0])
-    except (OSError, netrc.NetrcParseError):
-        return None
-    if not entry or entry[2] is None:
-        return None
-    secrets.add(entry[2])
-    return entry[0], entry[2]
 
 
 class ArrowStore:
@@ -263,33 +242,25 @@ def arrow_store(address: Address) -> ArrowStore:
     """
     if address.scheme in WEB:
         raise RemoteError(address, "cannot be written or listed: web addresses are read one file at a time")
-    bucket = address.host if (address.scheme, address.host) in credentials or address.scheme == "hdfs" else ""
-    login = credentials.get((address.scheme, bucket))
     endpoint = next(filter(None, map(os.environ.get, ENDPOINT_VARIABLES)), None)
 
     def make() -> ArrowStore:
-        return make_store(address.scheme, bucket, login, endpoint, requests.timeout())
+        return make_store(address.scheme, endpoint, requests.timeout())
 
     return requests.attempt(address, make, attempts=1)
 
 
 @cache
-def make_store(
-    scheme: str, host: str, login: tuple[str, str] | None, endpoint: str | None, seconds: float
-) -> ArrowStore:
+def make_store(scheme: str, endpoint: str | None, seconds: float) -> ArrowStore:
     """Return a file system, made once for each combination of arguments."""
     from pyarrow import fs
 
     if scheme == "s3":
-        return ArrowStore(*(s3_file_system(login, endpoint, seconds, attempts) for attempts in (1, WRITE_ATTEMPTS)))
+        return ArrowStore(*(s3_file_system(endpoint, seconds, attempts) for attempts in (1, WRITE_ATTEMPTS)))
     if scheme == "gs":
         from datetime import timedelta
 
         store = fs.GcsFileSystem(retry_time_limit=timedelta(seconds=seconds))
-        return ArrowStore(store, store)
-    if scheme == "hdfs":
-        name, _, port = host.partition(":")
-        store = fs.HadoopFileSystem(name, int(port or 0), user=login[0] if login else None)
         return ArrowStore(store, store)
     try:
         import fsspec
@@ -303,7 +274,7 @@ def make_store(
     return ArrowStore(store, store, inner)
 
 
-def s3_file_system(login: tuple[str, str] | None, endpoint: str | None, seconds: float, attempts: int) -> Any:
+def s3_file_system(endpoint: str | None, seconds: float, attempts: int) -> Any:
     """Return the file system of S3 or of a compatible server."""
     from pyarrow import fs
 
@@ -311,9 +282,7 @@ def s3_file_system(login: tuple[str, str] | None, endpoint: str | None, seconds:
     if endpoint is not None:
         parts = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
         options = {"endpoint_override": parts.netloc, "scheme": parts.scheme}
-    if login is not None:
-        options |= {"access_key": login[0], "secret_key": login[1]}
-    elif os.environ.get("AWS_NO_SIGN_REQUEST", "").lower() in ("1", "true", "yes"):
+    if os.environ.get("AWS_NO_SIGN_REQUEST", "").lower() in ("1", "true", "yes"):
         options["anonymous"] = True
     return fs.S3FileSystem(
         connect_timeout=min(seconds, 10),

@@ -12,7 +12,8 @@ from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, RegistryError, SettingError
 from embeddings.eval import Suite, compare_scores
 from embeddings.models.model import Model
-from embeddings.models.subwords import SubwordVectors, composer
+from embeddings.models.subword_composer import composer
+from embeddings.vectors.subwords import SubwordVectors
 from embeddings.vectors.vectors import Vectors
 
 
@@ -24,8 +25,8 @@ def trainer(tmp_path, monkeypatch):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: composing\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[embeddings.trainers]\ncomposing = composing_trainer:Composing\n")
     source = (
-        "from embeddings.models.capabilities import Capabilities\n"
-        "from embeddings.models.subwords import composer\n"
+        "from embeddings.models.model import Capabilities\n"
+        "from embeddings.models.subword_composer import composer\n"
         "class Composing(Capabilities): composer = staticmethod(composer)\n"
     )
     (tmp_path / "site" / "composing_trainer.py").write_text(source)
@@ -63,7 +64,7 @@ def test_vocabulary_words_include_their_own_row():
 
 
 def test_vocabulary_larger_than_a_block(monkeypatch):
-    monkeypatch.setattr("embeddings.models.subwords.MAX_BLOCK_NGRAMS", 40)
+    monkeypatch.setattr("embeddings.vectors.subwords.MAX_BLOCK_NGRAMS", 40)
     assert np.array_equal(fasttext_model().vectors.matrix, np.array([fasttext_model().vectors[word] for word in WORDS]))
     for word in WORDS:
         np.testing.assert_allclose(fasttext_model().vectors[word], naive_vector(fasttext_model(), word), **TOLERANCE)

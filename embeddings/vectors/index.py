@@ -11,22 +11,20 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
 
 from embeddings import registry
 from embeddings.errors import FormatError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import check_search
-from embeddings.indexes.protocol import Engine, Kind, SearchMethod, SearchResult, as_indexed_vectors
+from embeddings.indexes.protocol import Engine, Kind, SearchMethod, SearchResult
 from embeddings.settings import check_value, field_types, split_optional
 from embeddings.support.cosine import normalize
 from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, waiting
 from embeddings.support.records import RecordFolder
-
-if TYPE_CHECKING:
-    from embeddings.vectors.vectors import HasVectors, Vectors
+from embeddings.vectors.word_vectors import HasVectors, WordVectors
 
 HUB_CANDIDATES = 100  # rows that are scored again
 HUB_NEIGHBOURS = 10  # whose cosines decide whether a row is a hub
@@ -51,7 +49,7 @@ class Index:
 
     name: str
     kind: Kind
-    vectors: "Vectors"
+    vectors: WordVectors
     engine: Engine
     seconds: float
 
@@ -133,7 +131,7 @@ class Index:
         ids, values = (np.take_along_axis(one, order, axis=1) for one in (found.ids, scores))
         return SearchResult(ids, values, found.n_compared)
 
-    def check_vectors(self, vectors: "Vectors") -> None:
+    def check_vectors(self, vectors: WordVectors) -> None:
         """Check that the index was built from `vectors`.
 
         Raises:
@@ -170,13 +168,21 @@ class Index:
         INDEX_FOLDER.write(path, description, self.engine.arrays(), force=force)
 
 
+def as_indexed_vectors(source: Any) -> WordVectors:
+    """`source` if it is vectors, or the vectors of a model."""
+    vectors = getattr(source, "vectors", source)
+    if not all(hasattr(type(vectors), name) for name in ("dim", "unit_rows", "fingerprint")):
+        raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")
+    return cast(WordVectors, vectors)
+
+
 def search_settings(kind: Any) -> frozenset[str]:
     """The settings of a kind that only searches use."""
     return getattr(kind, "SEARCH_SETTINGS", frozenset())
 
 
 def build_index(
-    vectors: "Vectors | HasVectors", kind: str = "lsh", *, progress: ProgressOption = None, **settings: Any
+    vectors: WordVectors | HasVectors, kind: str = "lsh", *, progress: ProgressOption = None, **settings: Any
 ) -> Index:
     """Build an index of an installed kind: `exact`, `lsh`, `faiss`, or one of another package.
 
@@ -202,7 +208,7 @@ def build_index(
         return build(rows, kind, settings)
 
 
-def build(vectors: "Vectors", name: str, settings: Mapping[str, Any]) -> Index:
+def build(vectors: WordVectors, name: str, settings: Mapping[str, Any]) -> Index:
     """`build_index` with the settings as a mapping, so that they can have any name."""
     kind: Kind = registry.create("index", name, settings)
     units = vectors.unit_rows
@@ -211,7 +217,7 @@ def build(vectors: "Vectors", name: str, settings: Mapping[str, Any]) -> Index:
     return Index(name, kind, vectors, engine, perf_counter() - start)
 
 
-def load_index(path: str | os.PathLike[str], vectors: "Vectors | HasVectors", *, allow_faiss: bool = False) -> Index:
+def load_index(path: str | os.PathLike[str], vectors: WordVectors | HasVectors, *, allow_faiss: bool = False) -> Index:
     """Load a saved index of vectors, with the Vectors or the Model that it was built from; see `embeddings.load_index`.
 
     Arguments:
@@ -256,7 +262,9 @@ def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] 
 BOOLEANS = {"true": True, "false": False}
 
 
-def as_index(spec: "Index | str | os.PathLike[str] | None", vectors: "Vectors", *, allow_faiss: bool = False) -> Index:
+def as_index(
+    spec: "Index | str | os.PathLike[str] | None", vectors: WordVectors, *, allow_faiss: bool = False
+) -> Index:
     """The index itself, one loaded from a path, or one built now from `KIND` or `KIND:name=value,name=value`.
 
     An existing path takes precedence over a kind. None is exact search. `allow_faiss` is that of `load_index`.

@@ -11,7 +11,7 @@ from subword_models import naive_hash, naive_ngrams
 
 from embeddings.errors import SettingError
 from embeddings.kernels.subword_rows import hash_words
-from embeddings.models.subwords import (
+from embeddings.vectors.subwords import (
     FASTTEXT_BUCKETS,
     bucket_count,
     concatenate_bytes,

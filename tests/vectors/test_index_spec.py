@@ -3,7 +3,7 @@
 import pytest
 
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
-from embeddings.indexes.index import as_index, check_spec, parse_spec
+from embeddings.vectors.index import as_index, check_spec, parse_spec
 
 
 @pytest.mark.parametrize(

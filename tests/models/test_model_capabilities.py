@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from subword_models import fasttext_model
 
-from embeddings.models.capabilities import Capabilities
-from embeddings.models.subwords import composer
+from embeddings.models.model import Capabilities
+from embeddings.models.subword_composer import composer
 from embeddings.testing.trainer_contract import check_composing
 
 

@@ -6,16 +6,12 @@ the end of a line, has none. A bucket is the 32-bit FNV-1a hash modulo the numbe
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import S, SettingError
 from embeddings.vectors.compact_rows import CompactRows
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
-
 
 Word = str | bytes
 
@@ -51,7 +47,13 @@ def bucket_rows(hashes: np.ndarray, buckets: int) -> np.ndarray:
     return hashes.view(np.int32)
 
 
-def bucket_count(settings: Any, continued: "Model | None", table: str, hashes: np.ndarray) -> int:
+class HasTables(Protocol):
+    """A trained model."""
+
+    tables: dict[str, np.ndarray]
+
+
+def bucket_count(settings: Any, continued: HasTables | None, table: str, hashes: np.ndarray) -> int:
     """The number of hash buckets: as set, or as in the model to continue, or by the hashes of the vocabulary.
 
     By the hashes, as many as are occupied of fastText's 2,000,000. Others would be stored but never trained; a
@@ -166,20 +168,3 @@ class SubwordVectors:
             block *= (1 / np.maximum(np.diff(offsets) + terms, 1)).astype(np.float32)[:, None]
             start = stop
         return sums
-
-
-def composer(model: "Model", name: str = "ngrams") -> SubwordVectors:
-    """The composer of a model with the settings min_n and max_n and a table of n-grams."""
-    table: np.ndarray | CompactRows | None = model.compact.get(name, model.tables.get(name))
-    dim, is_float32 = model.vectors.dim, isinstance(table, CompactRows) or getattr(table, "dtype", None) == np.float32
-    if table is None or len(table.shape) != 2 or table.shape[1] != dim or not is_float32:
-        raise FormatError(f"the {model.name} model is broken: it has no float32 table {name!r} with {dim} columns")
-    min_n, max_n, hashes = model.settings.get("min_n"), model.settings.get("max_n"), model.settings.get("hashes", 1)
-    is_broken = type(hashes) is not int or not 1 <= hashes <= MAX_HASHES
-    if type(min_n) is not int or type(max_n) is not int or is_broken:
-        problem = f"min_n {min_n!r}, max_n {max_n!r}, hashes {hashes!r}"
-        raise FormatError(f"the {model.name} model is broken: expected integers, got {problem}")
-    try:
-        return SubwordVectors(table, min_n, max_n, hashes=hashes)
-    except SettingError as error:
-        raise FormatError(f"the {model.name} model is broken: {error}") from None

@@ -5,8 +5,8 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.indexes.index import as_index, build_index
 from embeddings.testing import check_index
+from embeddings.vectors.index import as_index, build_index
 from embeddings.vectors.vectors import Vectors
 
 

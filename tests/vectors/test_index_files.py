@@ -9,9 +9,9 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, RegistryError, SettingError
-from embeddings.indexes.index import RECORD, TENSORS, as_index, check_spec
 from embeddings.support import tensors
 from embeddings.support.records import checksum
+from embeddings.vectors.index import RECORD, TENSORS, as_index, check_spec
 from embeddings.vectors.vectors import Vectors
 
 SAVED = Path(__file__).parents[1] / "data" / "saved"
