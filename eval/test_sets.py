@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.corpora.reading.labelled_texts import LabelledTexts
 from embeddings.errors import FormatError, S, SettingError
-from embeddings.settings import check_value
 from embeddings.support.imports import INSTALL_GENSIM
 from embeddings.support.local_paths import local_path
 from embeddings.support.records import to_jsonable
@@ -121,12 +120,6 @@ def half_of(words: Iterable[str]) -> str:
     folded = (unicodedata.normalize("NFC", " ".join(word.split())).casefold() for word in words)
     item = "\n".join(sorted(unicodedata.normalize("NFC", word) for word in folded))
     return TEST if sha256(item.encode("utf-8", "surrogatepass")).digest()[0] % 2 else DEV
-
-
-def check_half(half: Any) -> str:
-    """The name of a half, or "all"; raises SettingError for other values."""
-    name: str = check_value("half", half, Half, {})
-    return name
 
 
 def rows_of_half(items: Iterable[Iterable[str]], half: str, name: str) -> list[int]:
