@@ -1,5 +1,6 @@
 """Tokenizers of other libraries: segmenters, spaCy and Hugging Face tokenizers; advice for text without spaces."""
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -157,6 +158,19 @@ def load_spacy(language: str) -> Segment:
 jieba = Segmenter("jieba", load_jieba, "jieba", ("jieba",))
 fugashi = Segmenter("fugashi", load_fugashi, "fugashi", ("fugashi", "unidic-lite", "unidic"))
 pythainlp = Segmenter("pythainlp", load_pythainlp, "pythainlp", ("pythainlp",), argument_name="an engine")
+
+
+def unknown_token(tokenizer: Any) -> str | None:
+    """The token for unknown words of a tokenizer of the library tokenizers, if it has one.
+
+    Models of the kind Unigram, as SentencePiece learns them, name it by its number only.
+    """
+    token: str | None = getattr(tokenizer.model, "unk_token", None)
+    if token is None and (number := json.loads(tokenizer.to_str())["model"].get("unk_id")) is not None:
+        token = tokenizer.id_to_token(number)
+    return token
+
+
 huggingface = Segmenter(
     "huggingface", load_hugging_face, "tokenizers", ("tokenizers",), argument_name="the path of a tokenizer.json",
     is_required=True, keeps_punctuation=True,

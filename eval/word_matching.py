@@ -1,7 +1,7 @@
 """Look-up of test-set words in vectors: case folding, phrase joiners and composed vectors.
 
-`CaseFolding` matches test-set words case-insensitively, as gensim does, then by their form in the training text.
-`look_up` matches words of running text as written, then by that form, then in lower case.
+`CaseFolding` matches test-set words case-insensitively, as gensim does, then in the other forms of `spellings`.
+`look_up` matches words of running text as written, then in these forms, the last of which is lower case.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +11,7 @@ import numpy as np
 from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import SettingError
+from embeddings.vectors.spellings import spellings
 from embeddings.vectors.vectors import Vectors
 
 JOINERS = (JOINER, " ", "-", "~", "+", "::")  # in vectors
@@ -21,7 +22,7 @@ class CaseFolding:
 
     Arguments:
         words: in order of frequency.
-        word_form: maps a word to its form in the training text; used if the word itself is not found.
+        word_form: maps a word to its form in the training text; tried if the word itself is not found.
         without: rows of words that have no vector but zeros, which `find` does not return.
     """
 
@@ -42,12 +43,12 @@ class CaseFolding:
 
     def find(self, words: Iterable[str]) -> np.ndarray:
         """The row of each word (int64), -1 for one that is missing."""
-        words = list(words)
-        rows = np.array([self._find(word.upper()) for word in words], dtype=np.int64)
-        if self._word_form is not None:
-            for item in np.flatnonzero(rows < 0).tolist():
-                rows[item] = self._find(self._word_form(words[item]).upper())
-        return rows
+        return np.array(list(map(self._find_form, words)), dtype=np.int64)
+
+    def _find_form(self, word: str) -> int:
+        """The row of a word as it is written or in another form."""
+        forms = spellings(word, self._word_form, lower=False)
+        return next((row for _, form in forms if (row := self._find(form.upper())) >= 0), -1)
 
     def _find(self, word: str) -> int:
         """The row of a word in upper case; a phrase is also tried without full stops, and with other joiners."""
@@ -67,10 +68,10 @@ class CaseFolding:
 
 
 def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors of words as written, else in lower case, and whether each word has one; see `look_up_rows`."""
+    """Vectors of words as written, else in another form, and whether each word has one; see `look_up_rows`."""
     words = list(words)
-    forms = ((word, lower_case(word)) for word in words)
-    rows = [next((row for form in pair if (row := vectors.find(form)) is not None), -1) for pair in forms]
+    found = (vectors.find_form(word, lower=True)[0] for word in words)
+    rows = [-1 if row is None else row for row in found]
     return look_up_rows(vectors, words, np.array(rows, dtype=np.int64))
 
 

@@ -270,6 +270,8 @@ def command(
         share = 100 * counts.unknown_words / max(counts.words, 1)
         unknown = f"{counts.unknown_words:,} of {quantity(counts.words, 'word')} ({share:.1f} %) have no vector"
         bar.notice(f"{unknown}; {quantity(counts.texts_without_words, 'text')} without known words: zeros")
+        if counts.other_forms:
+            bar.notice(f"words found in another form: {counts.describe_forms()}")
     if as_json:
         seconds = round(perf_counter() - start, 3)
         print_json({"file": out, **vars(counts), "dim": dim, "pool": embedder.pool, "dtype": dtype, "seconds": seconds})

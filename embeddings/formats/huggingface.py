@@ -19,6 +19,7 @@ from unicodedata import is_normalized
 import numpy as np
 
 from embeddings.corpora.reading.compression import open_binary
+from embeddings.corpora.segmenters import unknown_token
 from embeddings.corpora.tokenizers import WordTokenizer, is_lower_case, is_word_character
 from embeddings.corpora.word_break import emoji_ranges
 from embeddings.errors import FormatError
@@ -162,7 +163,7 @@ def load_tokenizer(path: Path, rows: int | None, errors: str) -> tuple[Any, list
     if sorted(ids.values()) != list(range(last + 1)):
         reason = "" if rows is None else ", one for each vector"
         raise FormatError(f"{path}: the {len(tokens)} tokens must have the ids 0 to {last}{reason}")
-    return tokenizer, tokens, getattr(tokenizer.model, "unk_token", None)
+    return tokenizer, tokens, unknown_token(tokenizer)
 
 
 MODEL, TOKENIZER = "model.safetensors", "tokenizer.json"

@@ -50,9 +50,10 @@ def embed(
 ) -> np.ndarray:
     """Vectors of texts, (texts, dim), pooled from the vectors of their words.
 
-    Texts are split into words as the training text of a saved model was; texts for other vectors by the tokenizer
-    "words", and words are looked up as they are, then in lower case; folders with a tokenizer.json, such as those of
-    model2vec, by that, without its unknown token. Words without a vector are ignored, unless the
+    Texts are split into words as the training text of a saved model was; by the tokenizer.json of a folder that has
+    one, such as those of model2vec, without its unknown token. For other vectors, what stands between white space is a
+    word if they have it; if not, the tokenizer "words" splits it. Words are looked up as they are, then in the forms of
+    `Vectors.find_form`. Words without a vector are ignored, unless the
     vectors compose one, such as those of fastText. A text without known words, or null, becomes zeros.
 
     >>> import numpy as np, embeddings as em

@@ -7,18 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise, repeat
 from pathlib import Path
+from string import punctuation
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora import word_break
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.scanner_tables import ScannedTokenizer
-from embeddings.corpora.segmenters import Segmenter, huggingface
+from embeddings.corpora.segmenters import Segmenter, huggingface, unknown_token
 from embeddings.corpora.text_scanner import ItemScanner
-from embeddings.corpora.tokenizers import lower_case
+from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer, lower_case
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, FormatError, NoWordsError, S, SettingError
@@ -40,11 +42,12 @@ from embeddings.vectors.pooling import (
     remove_components,
     word_weights,
 )
+from embeddings.vectors.spellings import AS_WRITTEN, FORMS, LOWER_CASE, OF_MODEL
 from embeddings.vectors.vectors import Vectors
 
 
 class WordFinder:
-    """Finds words as they are, then in their form in the training text, then in lower case."""
+    """Finds words as they are, then in the other forms of `Vectors.find_form`."""
 
     def __init__(self, vectors: Vectors) -> None:
         self.vectors = vectors
@@ -54,18 +57,29 @@ class WordFinder:
         rows = self.vectors.word_list.rows
         return np.fromiter(map(rows.get, words, repeat(-1)), np.int64, len(words))
 
-    def find_forms(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """`find`, and for words without a row, their forms."""
-        rows = self.find(words)
-        others = np.flatnonzero(rows < 0)
-        missing = [words[place] for place in others.tolist()]
-        if self.vectors.word_form is None:
-            rows[others] = self.find([lower_case(word) for word in missing])
-            return rows
-        find = self.vectors.find
-        for place, word in zip(others.tolist(), missing, strict=True):
-            rows[place] = next((row for form in (word, lower_case(word)) if (row := find(form)) is not None), -1)
-        return rows
+    def find_forms(
+        self, words: Sequence[str], word_form: Callable[[str], str] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """`find` for words, or else their forms, and the number of the form of each word among `FORMS`.
+
+        word_form: stands for the form of the training text, where that is not known.
+        """
+        rows, forms = self.find(words), np.zeros(len(words), np.int8)
+        for place in np.flatnonzero(rows < 0).tolist():
+            row, form = self.find_form(words[place], word_form)
+            if row is not None:
+                rows[place], forms[place] = row, FORMS.index(form)
+        return rows, forms
+
+    def find_form(self, word: str, word_form: Callable[[str], str] | None = None) -> tuple[int | None, str]:
+        """The row of a word that is not found as it is written, or None, and the name of the form."""
+        if word.isascii() and word.isalnum() and self.vectors.word_form is None:  # lower case is the only other form
+            return self.vectors.word_list.rows.get(word.lower()), LOWER_CASE
+        row, form = self.vectors.find_form(word, lower=True)
+        if row is None and word_form is not None and (changed := word_form(word)) != word:
+            row, form = self.vectors.find_form(changed, lower=True)
+            form = OF_MODEL if form == AS_WRITTEN else form
+        return row, form
 
     def compose(self, words: Sequence[str]) -> np.ndarray:
         """Vectors composed for words, float32 (words, dim), zeros where none can be composed."""
@@ -84,7 +98,8 @@ class EncodedTexts:
     """Texts as rows of vectors, numbered from 0 in the vocabulary's table and from there on in `composed`.
 
     n_words: (texts,), with unknown words. composed_words: the words of the rows of `composed`, and perhaps more.
-    composed_weights: (composed,), or None if words are not weighted.
+    composed_weights: (composed,), or None if words are not weighted. other_forms: the number of words that have a row
+    in each of `FORMS` but the first.
     """
 
     rows: RowTexts
@@ -92,21 +107,49 @@ class EncodedTexts:
     composed: np.ndarray
     composed_words: list[str]
     composed_weights: np.ndarray | None
+    other_forms: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(FORMS) - 1, np.int64))
+
+
+def is_written(character: str) -> bool:
+    """Whether a character may be part of words as other programs have them: ASCII, or what words after UAX #29 have."""
+    point = ord(character)
+    kind = word_break.word_classes(word_break.LIMITS[1 if point < word_break.LIMITS[1] else 2])[point]
+    return not character.isspace() and (character.isascii() or kind != word_break.OUTSIDE)
+
+
+WRITTEN = CharClassTokenizer("written", is_written)
+SENTENCE_MARKS = ',;:!?()[]{}<>"'
+QUOTES = "'\u2018\u2019"
 
 
 class RowsByToken:
-    """The row of each token that a scanner has numbered; looked up when the token first occurs."""
+    """The rows of each token that a scanner has numbered; looked up when the token first occurs.
+
+    Words of a model's training text are tokens, changed by the rules. It is not known how the text was read from which
+    other programs learned: its words may be anything without white space. So `WordTokenizer` splits only what is not
+    itself a word of the vectors, and words are looked up as they are written before the rules change them.
+    """
 
     def __init__(self, finder: WordFinder, rules: WordRules | None, weigh: Weigh | None) -> None:
         self.finder = finder
         self.rules = rules
         self.weigh = weigh
+        self.is_known = finder.vectors.word_form is not None  # how the training text was read
+        self.tokenizer = None if rules is None else rules.tokenizer
+        self.is_split = not self.is_known and isinstance(self.tokenizer, WordTokenizer)
+        self.scanned_rules = rules
+        if rules is not None and not self.is_known:
+            tokenizer = WRITTEN if self.is_split else self.tokenizer
+            self.scanned_rules = WordRules(tokenizer, rules.case, "none", language=rules.language)
         self.clear()
 
     def clear(self) -> None:
         """Forget all tokens, so that memory stays bounded."""
-        self.scanner = ItemScanner(self.rules)
+        self.scanner = ItemScanner(self.scanned_rules)
+        self.n_tokens = 0
         self.rows = np.zeros(0, np.int64)
+        self.forms = np.zeros(0, np.int8)
+        self.sizes = np.zeros(0, np.int64)  # words of each token, if tokens are split
         self.composed = np.zeros((0, self.finder.vectors.dim), np.float32)
         self.composed_words: list[str] = []
         self.composed_weights: np.ndarray | None = None if self.weigh is None else np.zeros(0)
@@ -116,23 +159,28 @@ class RowsByToken:
         from embeddings.kernels.text_pooling import select_rows
 
         self.look_up_new()
+        if self.is_split:
+            raw, starts = split_tokens(raw, starts, self.sizes)
         ids, new_starts = np.empty(len(raw), np.int64), np.empty(len(starts), np.int64)
         select_rows(raw, starts, self.rows, ids, new_starts)
         rows = RowTexts(ids[: new_starts[-1]], new_starts)
-        return EncodedTexts(rows, np.diff(starts), self.composed, self.composed_words, self.composed_weights)
+        composed = self.composed, self.composed_words, self.composed_weights
+        if not self.forms.any():
+            return EncodedTexts(rows, np.diff(starts), *composed)
+        other_forms = np.bincount(self.forms[raw], minlength=len(FORMS))[1:]
+        return EncodedTexts(rows, np.diff(starts), *composed, other_forms)
 
     def look_up_new(self) -> None:
         """Find the rows of tokens that have occurred for the first time; compose vectors of tokens without a row."""
-        known = len(self.rows)
-        if len(self.scanner.table) == known:
+        new: list[str] = self.scanner.table.words()[self.n_tokens :].to_pylist()
+        if not new:
             return
-        words: list[str] = self.scanner.table.words()[known:].to_pylist()
-        if self.rules is not None:  # no lists of tokens; the scanner has already normalised words of ASCII characters
-            places = [place for place, word in enumerate(words) if not word.isascii()]
-            for place, word in zip(places, self.rules.normalize_all([words[one] for one in places]), strict=True):
-                words[place] = word
-        is_converted = self.rules is not None and self.rules.case != "keep"
-        rows = self.finder.find(words) if is_converted else self.finder.find_forms(words)
+        self.n_tokens += len(new)
+        if self.is_split:
+            parts = [self.split(token) for token in new]
+            self.sizes = np.append(self.sizes, list(map(len, parts)))
+            new = list(chain.from_iterable(parts))
+        words, rows, forms = self.find(new)
         if self.finder.vectors.compose is not None:
             missing = np.flatnonzero(rows < 0)
             vectors = self.finder.compose([words[place] for place in missing.tolist()])
@@ -145,6 +193,44 @@ class RowsByToken:
             if self.weigh is not None and self.composed_weights is not None:
                 self.composed_weights = np.concatenate([self.composed_weights, self.weigh(new)])
         self.rows = np.concatenate([self.rows, rows])
+        self.forms = np.concatenate([self.forms, forms])
+
+    def find(self, words: list[str]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int8]]:
+        """Words, changed by known rules, with their rows, and the number of the form of each word among `FORMS`."""
+        if self.rules is None or not self.is_known:  # lists of tokens, or other programs
+            word_form = None if self.rules is None else self.rules.normalize_one
+            return words, *self.finder.find_forms(words, word_form)
+        places = [place for place, word in enumerate(words) if not word.isascii()]  # the scanner has changed the others
+        for place, word in zip(places, self.rules.normalize_all([words[one] for one in places]), strict=True):
+            words[place] = word
+        if self.rules.case == "keep":
+            return words, *self.finder.find_forms(words)
+        return words, self.finder.find(words), np.zeros(len(words), np.int8)
+
+    def split(self, text: str) -> list[str]:
+        """The words of text without white space: itself or its inner part, if the vectors have it, else its tokens."""
+        inner = text.strip(SENTENCE_MARKS)
+        core, rows = inner.strip(punctuation + QUOTES), self.finder.vectors.word_list.rows
+        spans = [(0, len(core))] if core.isascii() and core.isalnum() else self.tokenizer.spans(core)
+        whole = (text, inner, core) if spans else ()
+        for word in whole:
+            if word in rows:
+                return [word]
+        if spans not in ([(0, len(core))], []):
+            for word in whole:
+                if self.finder.find_form(word)[0] is not None:
+                    return [word]
+        return [core[start:stop] for start, stop in spans]
+
+
+def split_tokens(
+    raw: NDArray[np.int32], starts: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The numbers of words from those of tokens, of which each consists of as many words as `sizes` says."""
+    first_words, counts = np.append(0, np.cumsum(sizes)), sizes[raw]
+    ends = np.append(0, np.cumsum(counts))
+    words = np.arange(ends[-1]) + np.repeat(first_words[raw] - ends[:-1], counts)
+    return words.astype(np.int32), ends[starts]
 
 
 class TextEncoder:
@@ -182,8 +268,9 @@ class TextEncoder:
     def split(self, batch: TextBlock) -> list[list[bytes]]:
         """The tokens of texts as a `Corpus` has them: of segmenters, Python functions and phrases."""
         texts = Texts(batch.data[start:stop].decode() for start, stop in pairwise(batch.starts.tolist()))
+        settings = {**self.settings, **({} if self.scanned.is_known else {"normalize": "none"})}
         try:
-            with Corpus(texts, **self.settings).encode() as encoded:
+            with Corpus(texts, **settings).encode() as encoded:
                 words = [word.encode() for word in encoded.vocabulary.words]
                 ids, starts = encoded.ids.tolist(), encoded.sentences[encoded.documents].tolist()
         except NoWordsError:
@@ -227,12 +314,12 @@ class JsonEncoder:
         if is_of_folder:
             size = min(len(vectors), len(self.rows))
             self.rows[:size] = np.arange(size)
-            unknown = tokens.get(getattr(self.tokenizer.model, "unk_token", None) or "")
+            unknown = tokens.get(unknown_token(self.tokenizer) or "")
             if unknown is not None:
                 self.rows[unknown] = -1
         else:
             words = of_lists.rules.normalize_all(list(tokens))
-            self.rows[np.fromiter(tokens.values(), np.int64, len(tokens))] = of_lists.finder.find_forms(words)
+            self.rows[np.fromiter(tokens.values(), np.int64, len(tokens))] = of_lists.finder.find_forms(words)[0]
 
     def encode(self, batch: TextBlock) -> EncodedTexts:
         """Encode a batch of texts."""
@@ -314,12 +401,20 @@ def first_texts(batches: Iterator[TextBlock]) -> tuple[list[TextBlock], list[Tex
 
 @dataclass
 class TextCounts:
-    """Counts of embedded texts, of texts without known words, of words, and of unknown words."""
+    """Counts of embedded texts, of texts without known words, of words, and of unknown words.
+
+    other_forms: the number of words that were not found as they are written, by the name of the form.
+    """
 
     texts: int = 0
     texts_without_words: int = 0
     words: int = 0
     unknown_words: int = 0
+    other_forms: dict[str, int] = field(default_factory=dict)
+
+    def describe_forms(self) -> str:
+        """The number of words found in each form, such as "NFC 3, lower case 12"; empty if all are as written."""
+        return ", ".join(f"{form} {count:,}" for form, count in self.other_forms.items())
 
 
 @dataclass
@@ -447,6 +542,9 @@ class TextEmbedder:
             self.counts.texts_without_words += int((known == 0).sum())
             self.counts.words += int(encoded.n_words.sum())
             self.counts.unknown_words += int(encoded.n_words.sum() - known.sum())
+            for form, count in zip(FORMS[1:], encoded.other_forms.tolist(), strict=True):
+                if count:
+                    self.counts.other_forms[form] = self.counts.other_forms.get(form, 0) + count
             yield batch, rows
 
     def __getstate__(self) -> dict[str, Any]:

@@ -85,9 +85,10 @@ def unknown_vectors(vectors: Vectors, words: Sequence[str]) -> np.ndarray:
         return vectors.learned_unknown(words)
     where = f"no vector was learned for unknown words (see unknown_rows): {len(words):,} such as {words[0]!r:.80} get"
     for word in UNKNOWN_WORDS:
-        if word in vectors:
+        row = vectors.word_list.find(word)
+        if row is not None:
             log.warning("%s the vector of the word %r", where, word)
-            return np.asarray(vectors.matrix[vectors.index(word)])
+            return np.asarray(vectors.matrix[row])
     if not len(vectors):
         return np.zeros(vectors.dim)
     log.warning("%s the mean of the %s rarest words", where, f"{min(N_RARE, len(vectors)):,}")

@@ -29,6 +29,7 @@ from embeddings.vectors import arrow_table, file_format, search
 from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors.compact_rows import CompactRows, from_int8
 from embeddings.vectors.index import Index
+from embeddings.vectors.spellings import AS_WRITTEN, spellings
 from embeddings.vectors.word_vectors import HasVectors
 
 Compose = Callable[[Sequence[str]], np.ndarray]
@@ -167,17 +168,28 @@ class Vectors(InteropMixin):
         return item if isinstance(item, str) else None
 
     def find(self, word: object) -> int | None:
-        """The row of a word with this spelling, or else with its form in the training text; None if there is none.
+        """The row of a word as it is written, or else in another form (see `find_form`); None if there is none."""
+        return self.find_form(word)[0]
 
-        All lookups follow this rule. The form is known for saved models, which record how their text was read: on
-        lower-cased text "King" finds the row of "king". Vectors of other programs are found by their spelling only.
+    def find_form(self, word: object, *, lower: bool | None = None) -> tuple[int | None, str]:
+        """The row of a word, or None, and the name of the form in which it is found.
+
+        All lookups try the word as it is written, then its form in the training text, which saved models record (on
+        lower-cased text "King" finds the row of "king"), then the forms NFC, NFD and NFKC, with other apostrophes, and
+        all of these in lower case. Names of documents are found as they are written only.
+
+        Arguments:
+            word: the word.
+            lower: whether lower case is tried; by default unless vectors are composed, in which case "King" is.
         """
         name = self.as_word(word)
         row = self.word_list.find(name)
-        if row is None and self.word_form is not None and name is not None:
-            form = self.word_form(name)
-            return None if form == name else self.word_list.find(form)
-        return row
+        if row is None and name is not None and self.item_name == Vectors.item_name:
+            lower = self.compose is None if lower is None else lower
+            for form, spelling in spellings(name, self.word_form, lower=lower):
+                if spelling != name and (row := self.word_list.find(spelling)) is not None:
+                    return row, form
+        return row, AS_WRITTEN
 
     def get(self, word: str, default: Any = None) -> Any:
         """The vector of a word as `vectors[word]` returns it, or `default` if it has none."""

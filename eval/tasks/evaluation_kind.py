@@ -103,17 +103,22 @@ class EmbeddedTexts:
     covered: NDArray[np.bool_]
     known_words: int
     words: int
+    forms: str = ""  # see `word_coverage`
 
     def coverage(self, vectors: str, test: str) -> Measurement:
         """The share of word occurrences that have a vector."""
-        return word_coverage(vectors, test, self.known_words, self.words)
+        return word_coverage(vectors, test, self.known_words, self.words, self.forms)
 
 
-def word_coverage(vectors: str, test: str, known: int, words: int) -> Measurement:
-    """The share of word occurrences that have a vector."""
+def word_coverage(vectors: str, test: str, known: int, words: int, forms: str = "") -> Measurement:
+    """The share of word occurrences that have a vector.
+
+    forms: the number of words found in each form other than as they are written; see `TextCounts.describe_forms`.
+    """
     return Measurement(
         vectors=vectors, key=Key(test, COVERAGE), value=known / words if words else None, covered=known, total=words,
         protocol="word occurrences with a vector over all", reason=None if words else "the texts have no words",
+        note=f"words found in another form: {forms}" if forms else None,
     )  # fmt: skip
 
 
@@ -150,7 +155,8 @@ class TextVectors:
             return self.embed([*left, *right])
         a, b = (TextVectors(side, self.pooling).embed(texts) for side, texts in zip(sides, (left, right), strict=True))
         parts = np.concatenate([a.matrix, b.matrix]), np.concatenate([a.covered, b.covered])
-        return EmbeddedTexts(*parts, a.known_words + b.known_words, a.words + b.words)
+        forms = "; ".join(filter(None, (a.forms, b.forms)))
+        return EmbeddedTexts(*parts, a.known_words + b.known_words, a.words + b.words, forms)
 
     def embed(self, texts: Sequence[str]) -> EmbeddedTexts:
         """The vectors of the texts of a set; what has to be learned is learned from them."""
@@ -162,7 +168,8 @@ class TextVectors:
             embedder.fit_first(text_batches_of(Path(self.pooling["fit_on"]), None))
         parts = [rows for _, rows in embedder.embed(text_batches_of(texts, None))]
         matrix, counts = np.concatenate([np.zeros((0, embedder.output_dim), np.float32), *parts]), embedder.counts
-        return EmbeddedTexts(matrix, np.asarray(matrix.any(axis=1)), counts.words - counts.unknown_words, counts.words)
+        known, covered = counts.words - counts.unknown_words, np.asarray(matrix.any(axis=1))
+        return EmbeddedTexts(matrix, covered, known, counts.words, counts.describe_forms())
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,8 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
             )
     if vectors is not None:
         counts = index.embedder.counts
-        yield word_coverage(name, test.name, counts.words - counts.unknown_words, counts.words)
+        known = counts.words - counts.unknown_words
+        yield word_coverage(name, test.name, known, counts.words, counts.describe_forms())
 
 
 def without(documents: list[int], own: int) -> list[int]:

@@ -7,6 +7,7 @@ import pytest
 from optional_libraries import needs
 from safetensors.numpy import load_file, save_file
 
+import embeddings as em
 from embeddings.errors import FormatError
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
@@ -83,6 +84,16 @@ def test_tokenizers_of_other_kinds(tmp_path, model):
     again = load(tmp_path)
     assert again.words == ["##a", "b", "c"]
     assert np.array_equal(again.matrix, np.eye(3))
+
+
+def test_the_unknown_token_of_unigram_models_is_left_out_of_texts(tmp_path):
+    """These models, which SentencePiece learns, name it by its number."""
+    save_file({"embeddings": np.array([[9, 9], [1, 0], [0, 1]], np.float32)}, tmp_path / "model.safetensors")
+    model = {"type": "Unigram", "vocab": [["<unk>", 0.0], ["\u2581red", -1.0], ["\u2581car", -2.0]], "unk_id": 0}
+    spaces = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    tokenizer = tokenizer_of({}) | {"model": model, "pre_tokenizer": spaces}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    assert em.embed(tmp_path, ["red \u5317\u4eac", "\u5317"], pool="mean").tolist() == [[1, 0], [0, 0]]
 
 
 def test_added_tokens_are_read(tmp_path):

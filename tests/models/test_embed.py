@@ -150,6 +150,42 @@ def test_other_spellings_and_languages():
     assert rows[2].tolist() == [0, 0, 1, 0]
 
 
+WRITTEN = ["New_York", "don\u2019t", "cafe\u0301", "\u09df\u09be", "\u095c\u0915", "twenty-one", "U.S.", "C++", "1,000"]
+
+
+@pytest.mark.parametrize("text", ["{}", "red ({}), \u201c{}!\u201d", ["{}"]], ids=repr)
+def test_words_of_other_programs_are_found_as_they_are_written(tmp_path, text):
+    """Anything without white space can be a word of theirs."""
+    em.Vectors(WRITTEN, np.eye(len(WRITTEN)), counts=range(9, 0, -1)).save(tmp_path / "v.txt", "word2vec-text")
+    texts = [text.format(word, word) if isinstance(text, str) else [word] for word in WRITTEN]
+    np.testing.assert_array_equal(em.embed(tmp_path / "v.txt", texts, pool="mean"), np.eye(len(WRITTEN)))
+    estimator = em.sklearn.MeanVectorizer(vectors=tmp_path / "v.txt", pool="mean")
+    np.testing.assert_array_equal(estimator.fit_transform(texts), np.eye(len(WRITTEN)))
+
+
+def test_words_that_other_programs_do_not_have_are_split_and_counted_by_form():
+    vectors = em.Vectors(["new", "york", "it\u2019s", "co-op", "fine", "\u4e1c\u4eac"], np.eye(6))
+    embedder = text_embedder(vectors, pool="sum")
+    texts = ["New_York\u2019s IT'S a Co-Op, \ufb01ne -- \u4e1c\u4eac\u3002fine ", "new-york", "..."]
+    rows = np.concatenate([rows for _, rows in embedder.embed(text_batches_of(texts, None))])
+    assert rows.astype(int).tolist() == [[1, 0, 1, 1, 2, 1], [1, 1, 0, 0, 0, 0], [0] * 6]
+    counts = embedder.counts
+    assert (counts.words, counts.unknown_words, counts.texts_without_words) == (10, 2, 1)
+    assert counts.other_forms == {"NFKC": 1, "lower case": 3}
+
+
+def test_n_grams_of_other_programs_are_those_of_the_word_as_written():
+    spelled = []
+
+    def compose(words):
+        spelled.extend(words)
+        return np.ones((len(words), 2))
+
+    vectors = em.Vectors(["Caf\u00e9"], np.zeros((1, 2)), compose=compose)
+    em.embed(vectors, ["don\u2019t, nai\u0308f \u09df Cafe\u0301"], pool="mean")
+    assert spelled == ["don\u2019t", "nai\u0308f", "\u09df"]
+
+
 def test_phrases_are_joined_as_in_training():
     model = em.CBOW(dim=8, min_count=1, subsample=0).train(
         em.Corpus(["new york and new york"] * 5, phrases=em.corpora.PhraseList(["new york"])), threads=1

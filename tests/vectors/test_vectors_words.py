@@ -1,6 +1,7 @@
 """Storage and lookup: words, rows, composed words, invalid input."""
 
 import re
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import embeddings as em
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.models.document_vectors import DocumentVectors
 from embeddings.vectors.vectors import Vectors
 
 
@@ -80,7 +82,7 @@ def test_invalid_shapes_and_words(words, matrix, counts, message):
     ("word", "message"),
     [
         ("kin", r"'kin'.*king, kings"),
-        ("KING", r"'KING'.*king"),
+        ("KINF", r"'KINF'.*king"),
         ("zzzz", "'zzzz' among 4 words$"),
         ("", "'' among 4 words$"),
     ],
@@ -157,10 +159,41 @@ def test_the_form_stays_with_words(lower_cased):
         assert vectors.index("KING") == 0
 
 
-def test_words_of_vectors_without_a_record_are_found_by_their_spelling():
+def test_words_of_vectors_without_a_record_are_found_as_they_are_written_first():
     vectors = Vectors(["apple"], np.eye(1))
-    assert "Apple" not in vectors
-    with pytest.raises(LookupError, match=r"'Apple'.*did you mean apple"):
-        vectors["Apple"]
+    assert vectors.find_form("Apple") == (0, "lower case")
     merged = em.merge(vectors, Vectors(["Apple"], np.eye(1), word_form=WordForm({"case": "lower"})))
     assert merged.words == ["apple", "Apple"]
+    assert [merged.index(word) for word in ("apple", "Apple", "APPLE")] == [0, 1, 0]
+
+
+FOREIGN = ["New_York", "don\u2019t", "cafe\u0301", "\u09df\u09be", "\u095c\u0915", "fine", "it's", "\u00fcber"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "row", "form"),
+    [
+        *((word, row, "as written") for row, word in enumerate(FOREIGN)),
+        ("don't", 1, "other apostrophe"),
+        ("caf\u00e9", 2, "NFD"),
+        (normalize("NFC", FOREIGN[3]), 3, "precomposed"),
+        (normalize("NFC", FOREIGN[4]), 4, "precomposed"),
+        ("\ufb01ne", 5, "NFKC"),
+        ("it\u2019s", 6, "other apostrophe"),
+        ("u\u0308ber", 7, "NFC"),
+        ("IT\u2019S", 6, "lower case"),
+        ("U\u0308ber", 7, "lower case"),
+        ("york", None, "as written"),
+        ("", None, "as written"),
+    ],
+)
+def test_words_are_found_as_they_are_written_and_then_in_normal_forms(typed, row, form):
+    assert Vectors(FOREIGN, np.eye(len(FOREIGN))).find_form(typed) == (row, form)
+
+
+def test_composed_vectors_and_names_of_documents_are_not_those_of_other_spellings():
+    """The n-grams of a word depend on its case, and documents 'A' and 'a' are different ones."""
+    composed = Vectors(["king"], np.eye(1), compose=lambda words: np.full((len(words), 1), 2))
+    assert "King" not in composed
+    assert composed["King"].tolist() == [2]
+    assert "A" not in DocumentVectors(["a"], np.eye(1))
