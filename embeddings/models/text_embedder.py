@@ -135,7 +135,7 @@ class RowsByToken:
         self.rules = rules
         self.weigh = weigh
         self.is_known = finder.vectors.word_form is not None  # how the training text was read
-        self.tokenizer = None if rules is None else rules.tokenizer
+        self.tokenizer: Any = None if rules is None else rules.tokenizer
         self.is_split = not self.is_known and isinstance(self.tokenizer, WordTokenizer)
         self.scanned_rules = rules
         if rules is not None and not self.is_known:
