@@ -65,12 +65,10 @@ def package_of(kind: str, name: str) -> dict[str, str]:
 
 def load(kind: str, name: str) -> Any:
     """Import a plugin."""
-    if not isinstance(name, str):
-        raise RegistryError(f"the name of a {kind} must be a string, got {name!r:.80}")
     plugins = find_all(kind)
-    if name not in plugins:
+    if not isinstance(name, str) or name not in plugins:
         advice = "" if plugins else "; to use a checkout, install it first: pip install -e ."
-        similar = THEIR_TRAINERS.get(name.lower()) or "".join(get_close_matches(name, plugins, 1))
+        similar = THEIR_TRAINERS.get(str(name).lower()) or "".join(get_close_matches(str(name), plugins, 1))
         similar = f"; use {similar}" if similar else ""
         raise RegistryError(f"no {kind} is called {name!r}{similar}; installed: {', '.join(plugins) or 'none'}{advice}")
     return import_plugin(kind, name, plugins[name])

@@ -104,14 +104,13 @@ def parse_header(text: bytes, size: int) -> dict[str, dict[str, Any]]:
 
 def check_entry(name: str, entry: Any) -> None:
     """Refuse the entry of a tensor if a field is invalid, or its number of bytes does not match its shape."""
-    if type(entry) is not dict:
-        raise ValueError(f"the entry of the tensor {name!r} must be an object, got {entry!r:.80}")
-    dtype, shape, offsets = (entry.get(field, ()) for field in ("dtype", "shape", "data_offsets"))
-    if type(dtype) is not str or dtype not in DTYPES:
-        raise ValueError(f"numpy does not have the number type of the tensor {name!r}: {dtype!r:.80}")
-    for field, numbers in (("shape", shape), ("data_offsets", offsets)):
-        if type(numbers) is not list or not all(type(number) is int and number >= 0 for number in numbers):
-            raise ValueError(f"{field} of the tensor {name!r} must be a list of sizes, got {numbers!r:.80}")
+    fields = entry if type(entry) is dict else {}
+    dtype, shape, offsets = (fields.get(field) for field in ("dtype", "shape", "data_offsets"))
+    lists = [one for one in (shape, offsets) if type(one) is list and all(type(n) is int and n >= 0 for n in one)]
+    if type(dtype) is not str or dtype not in DTYPES or len(lists) < 2:
+        expected = "dtype, one that numpy has, and lists of sizes as shape and data_offsets"
+        raise ValueError(f"the tensor {name!r} must have a {expected}, got {entry!r:.200}")
+    shape, offsets = lists
     n_bytes = math.prod(shape) * np.dtype(DTYPES[dtype]).itemsize
     if len(offsets) != 2 or offsets[1] - offsets[0] != n_bytes:
         raise ValueError(f"data_offsets of the tensor {name!r} must be {n_bytes:,} bytes apart, got {offsets!r:.80}")
