@@ -15,8 +15,8 @@ from embeddings.models.model import Model
 from embeddings.models.table import VECTORS
 from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.support.logs import log
+from embeddings.training.average import AVERAGE
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
-from embeddings.training.run import AVERAGE
 from embeddings.training.run_log import HELD_OUT_LOSS
 from embeddings.training.trainer import Trainer
 from embeddings.vectors.vectors import Vectors

@@ -118,8 +118,8 @@ def report_training(model: "Model", out: str, bar: Bar) -> None:
     """Print the result of training."""
     from embeddings.cli.saving import keeps_classifier
     from embeddings.models.model_files import INPUTS
+    from embeddings.training.average import AVERAGE
     from embeddings.training.progress import loss_name
-    from embeddings.training.run import AVERAGE  # which imports numba
     from embeddings.training.run_log import HELD_OUT_LOSS
 
     record, vectors = model.record, model.vectors

@@ -27,6 +27,7 @@ from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -337,6 +338,14 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if isinstance(replicas, dict) and replicas.get("precision") == "float32":
         del replicas["precision"]  # a setting of earlier versions, which had no other effect with this value
     return fingerprint, values
+
+
+def checksum(arrays: Mapping[str, np.ndarray], values: Mapping[str, Any] | None = None) -> int:
+    """The CRC-32 of JSON values, if given, and of all arrays in order of their names; detects corruption."""
+    value = 0 if values is None else crc32(json.dumps(values).encode())
+    for name in sorted(arrays):
+        value = crc32(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"", value)
+    return value
 
 
 def check_same_run(folder: Path, saved: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> None:

@@ -32,36 +32,34 @@ class Threads:
     """Threads of this process that learn the tables of a run; each has a share of the stream.
 
     tables: with what all threads have learned. tally: their counts. workers: their states, one for each share.
-    halts_at_epochs: whether a run must halt at the end of each epoch.
+    are_apart: whether shares learn apart until they are merged, each at a learning rate of its own progress.
     """
 
     tables: Arrays
     tally: Tally
     workers: Sequence[Worker]
-    halts_at_epochs = False
+    are_apart = False
 
     def start(self, data: TrainingData, plan: Plan, tables: Arrays, frozen: np.ndarray | None) -> None:
         """Get ready to learn, from the initial tables, all but the `frozen` (rows,) rows of words; compiles kernels."""
         self.data, self.plan, self.tables = data, plan, tables
-        self.tally = self.new_tally()
+        self.tally = Tally(
+            data.shares, data.schedule, plan.stream.units, plan.stream.unit, loss_is_estimate=plan.loss_is_estimate,
+            shares=np.diff(plan.stream.bounds(data.shares)).tolist() if self.are_apart else (),
+        )  # fmt: skip
         self.workers = self.new_workers(frozen)
         self.tally.start_clock()
 
-    def new_tally(self, shares: Sequence[int] = ()) -> Tally:
-        """The counts of a run; see `Tally` for `shares`."""
-        stream, is_estimate = self.plan.stream, self.plan.loss_is_estimate
-        numbers = self.data.shares, self.data.schedule, stream.units, stream.unit
-        return Tally(*numbers, loss_is_estimate=is_estimate, shares=shares)
-
     def new_workers(self, frozen: np.ndarray | None) -> Sequence[Worker]:
-        """The workers, with compiled kernels."""
-        return self.workers_of([self.tables] * self.data.shares, frozen)
-
-    def workers_of(self, tables: Sequence[Arrays], frozen: np.ndarray | None) -> Sequence[Worker]:
-        """A worker for each share, which updates its tables."""
-        workers = [Worker(self.data, self.plan, one, self.tally, n, frozen) for n, one in enumerate(tables)]
+        """A worker for each share, with compiled kernels."""
+        tables = enumerate(self.tables_of_shares())
+        workers = [Worker(self.data, self.plan, one, self.tally, number, frozen) for number, one in tables]
         workers[0].compile()
         return workers
+
+    def tables_of_shares(self) -> Sequence[Arrays]:
+        """The tables that each share updates."""
+        return [self.tables] * self.data.shares
 
     @property
     def epochs(self) -> int:
@@ -115,17 +113,13 @@ class MergedThreads(Threads):
     of each epoch, so that callbacks do not change what is learned.
     """
 
-    halts_at_epochs = True
+    are_apart = True
     schedule: MergeSchedule
 
     def start(self, data: TrainingData, plan: Plan, tables: Arrays, frozen: np.ndarray | None) -> None:
         """Get ready to learn."""
         super().start(data, plan, tables, frozen)
         self.save_state()
-
-    def new_tally(self, shares: Sequence[int] = ()) -> Tally:
-        """The counts of a run whose learning rate falls by share."""
-        return super().new_tally(shares or np.diff(self.plan.stream.bounds(self.data.shares)).tolist())
 
     @property
     def next_merge(self) -> float:
@@ -189,13 +183,13 @@ class MergedThreads(Threads):
 class ReplicaThreads(MergedThreads):
     """Threads of this process that update the tables of replicas, one thread each."""
 
-    def new_workers(self, frozen: np.ndarray | None) -> Sequence[Worker]:
-        """The workers, with tables of their own."""
+    def tables_of_shares(self) -> Sequence[Arrays]:
+        """The tables of each replica."""
         replicas = self.data.run_options.replicas
         assert replicas is not None
         self.replicas = ReplicaTables(replicas, self.plan.tables, self.tables, self.data.threads)
         self.schedule = MergeSchedule(replicas.count, replicas.merge_every)
-        return self.workers_of([self.replicas.tables(number) for number in range(replicas.count)], frozen)
+        return [self.replicas.tables(number) for number in range(replicas.count)]
 
     def merge_tables(self) -> None:
         """Merge the rows that replicas changed."""

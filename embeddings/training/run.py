@@ -5,13 +5,11 @@ when a checkpoint is due, or when the user interrupts. Every thread then halts a
 from there. So the state at checkpoints, epoch ends and interrupts can be restored.
 """
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from math import isfinite
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
@@ -28,8 +26,16 @@ from embeddings.support.logs import log
 from embeddings.support.mapped_files import check_mapped_files
 from embeddings.support.records import to_jsonable
 from embeddings.training import continued_training
+from embeddings.training.average import AVERAGE, Average
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart, stateful
-from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, RunState, check_same_run, unusable
+from embeddings.training.checkpoints import (
+    Checkpoints,
+    CheckpointWriter,
+    RunState,
+    check_same_run,
+    checksum,
+    unusable,
+)
 from embeddings.training.executor import Halt, Threads, new_executor, without_prefix
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Progress, Tally
@@ -39,7 +45,6 @@ from embeddings.vectors.vectors import Vectors
 
 NOTES = "notes"  # in the record of a model: what its run started from, and what is wrong with it
 DIVERGED_LOSS = 1e8  # of an example: random vectors have less even with a million labels
-AVERAGE = "average"  # in the record of a model whose tables are averages
 
 
 class TrainingError(EmbeddingsError):
@@ -118,59 +123,6 @@ def new_model(
         labels=labels,
         phrases=phrases if continued is None else merge_phrase_tables(continued.phrases, phrases),
     )
-
-
-POINTS = 20  # at which the tables enter the mean; the last is the end of training
-BLOCK = 1 << 22  # numbers at a time, so that no further table is ever in memory
-
-
-class Average:
-    """A running mean of tables, taken at equal distances in the last `share` of training, 0 to 1; None takes none."""
-
-    def __init__(self, share: float | None) -> None:
-        self.share = share
-        self.tables: Arrays = {}
-        self.count = 0  # points in the mean
-        self.next_point = 1  # to `POINTS`
-
-    @property
-    def due(self) -> float | None:
-        """The share of training after which the next point is due; None if it is the end of training, or none is."""
-        if self.share is None or self.next_point >= POINTS:
-            return None
-        return 1 - self.share * (POINTS - self.next_point) / POINTS
-
-    def add(self, tables: Arrays) -> None:
-        """Add a point."""
-        self.next_point += 1
-        self.count += 1
-        if self.count == 1:
-            self.tables = {name: table.copy() for name, table in tables.items()}
-            return
-        for name, table in self.tables.items():
-            mean, numbers = table.reshape(-1), tables[name].reshape(-1)
-            for start in range(0, len(mean), BLOCK):
-                block = slice(start, start + BLOCK)
-                mean[block] += (numbers[block] - mean[block]) / np.float32(self.count)
-
-
-def restored_tables(tables: Arrays, arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:
-    """Copies of all `tables` that a checkpoint has under a prefix; none if it has none."""
-    saved = without_prefix(arrays, prefix)
-    if not saved:
-        return {}
-    copies = {name: np.empty_like(table) for name, table in tables.items()}
-    for name, table in copies.items():
-        copy_into(table, saved[name])
-    return copies
-
-
-def checksum(arrays: Mapping[str, np.ndarray], values: Mapping[str, Any] | None = None) -> int:
-    """The CRC-32 of JSON values, if given, and of all arrays in order of their names; detects corruption."""
-    value = 0 if values is None else crc32(json.dumps(values).encode())
-    for name in sorted(arrays):
-        value = crc32(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"", value)
-    return value
 
 
 class Run:
@@ -269,7 +221,7 @@ class Run:
 
     def next_halt(self) -> Halt:
         """Where to halt for the end of an epoch, or for a point of the average."""
-        ends_with_epoch = self.reports_epochs or self.executor.halts_at_epochs
+        ends_with_epoch = self.reports_epochs or self.executor.are_apart
         epochs = self.epochs_reported + 1 if ends_with_epoch else self.data.schedule.epochs
         return Halt(epochs, self.average.due)
 
@@ -436,3 +388,14 @@ class Run:
 def copies(tables: Arrays) -> Arrays:
     """Copies of all tables."""
     return {name: table.copy() for name, table in tables.items()}
+
+
+def restored_tables(tables: Arrays, arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:
+    """Copies of all `tables` that a checkpoint has under a prefix; none if it has none."""
+    saved = without_prefix(arrays, prefix)
+    if not saved:
+        return {}
+    copies = {name: np.empty_like(table) for name, table in tables.items()}
+    for name, table in copies.items():
+        copy_into(table, saved[name])
+    return copies

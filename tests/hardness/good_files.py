@@ -526,7 +526,7 @@ def checkpoint_reader(trainer: str, *, fix_checksum: bool) -> Reader:
 def replace_state_checksum(path: Path) -> None:
     """Recompute the checksum of the state, so that only the checks after it can refuse it."""
     from embeddings.support import tensors
-    from embeddings.training.run import checksum
+    from embeddings.training.checkpoints import checksum
 
     for record in path.glob("*/checkpoint.json"):
         try:

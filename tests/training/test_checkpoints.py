@@ -15,8 +15,7 @@ from embeddings.support import tensors
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import checkpoints as module
 from embeddings.training import worker
-from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, CheckpointWriter
-from embeddings.training.run import checksum
+from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, CheckpointWriter, checksum
 
 
 def test_auto_interval_depends_on_the_cost_of_the_last_checkpoint(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from interrupted_runs import CONFIGURATIONS, corpus, interrupted_at_check, learn
 
 import embeddings as em
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.run import BLOCK, POINTS, Average
+from embeddings.training.average import BLOCK, POINTS, Average
 
 
 def test_mean_of_arrays():
