@@ -21,6 +21,7 @@ STOPS = (  # of `embeddings train skipgram`, in the order in which they begin
     "embeddings.corpora.encoder.Encoder.add",
     "embeddings.plugins.skipgram.SkipGram.plan",
     "embeddings.training.run.Run.train",
+    "embeddings.training.executor.Threads.learn_until",
     "embeddings.training.worker.Worker.learn_chunk",
     "embeddings.training.stream.TokenStream.fill",
     "embeddings.models.model.Model.save",
