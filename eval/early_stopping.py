@@ -93,7 +93,8 @@ class EarlyStopping(Callback):
         others = (labels is not None, validation is not None, score is not None)
         if bool(similarity or analogy) + sum(others) != 1:
             raise SettingError(
-                "early stopping requires either similarity or analogy sets, labels, validation, or a score function"
+                f"early stopping requires {S.similarity} or {S.analogy} sets, or else {S.labels}, {S.validation} or a "
+                "score function"
             )
         if label_format is not None and labels is None:
             raise SettingError("label_format requires labels")

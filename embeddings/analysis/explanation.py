@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import ConcordanceLine, ConcordanceLines, concordance_lines
-from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus
+from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.encoded_corpus import as_encoded
 from embeddings.errors import SettingError
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
@@ -137,7 +138,7 @@ def explain(
     check_arguments(explain, top=top, width=width, lines=lines)
     cosine = None if vectors is None else float(as_vectors(vectors).similarity(word, other))
     window = check_value("window", recorded_window(vectors) if window is None else window, WindowSize, {})
-    encoded = check_corpus(corpus).encode()
+    encoded = as_encoded(corpus)
     pair = Occurrences.of(encoded, word), Occurrences.of(encoded, other)
     first, second = (" ".join(occurrences.words) for occurrences in pair)
     if first == second:

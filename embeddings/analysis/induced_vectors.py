@@ -184,12 +184,11 @@ class ContextMap:
         """
         folder = Path(path)
         content = MAP_FOLDER.read(folder)
-        matrix = MAP_FOLDER.read_tensors(folder, content).get(MATRIX)
-        if matrix is None or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype != np.float32:
-            raise FormatError(f"{folder} is broken: it has no square float32 matrix {MATRIX!r}")
+        matrix = MAP_FOLDER.read_tensors(folder, content).get(MATRIX, np.empty(0))
+        is_square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
         is_valid = content["context_weights"] in CONTEXT_WEIGHTS and content["window"] >= 1
-        if not is_valid or not np.isfinite(matrix).all():
-            raise FormatError(f"{folder} is broken: a value is out of range")
+        if not (is_square and is_valid and matrix.dtype == np.float32 and np.isfinite(matrix).all()):
+            raise FormatError(f"{folder} is broken: it has no square float32 matrix, or a value is out of range")
         return cls(np.array(matrix), **{name: content[name] for name in MAP_FOLDER.fields})
 
 

@@ -14,12 +14,11 @@ from embeddings.analysis.occurrences import (
     MAX_WINDOW,
     Occurrences,
     Unit,
-    check_corpus,
     document_of,
     sentence_of,
 )
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.original_lines import OriginalLine, original_lines, word_spans
 from embeddings.settings import Positive, Range, check_arguments
 from embeddings.support.docstrings import argument_texts
@@ -119,7 +118,7 @@ def concordance(
         CorpusError: as `Corpus.encode`.
     """
     check_arguments(concordance, window=window, lines=lines, width=width, context=context, sort=sort, original=original)
-    encoded = check_corpus(corpus).encode()
+    encoded = as_encoded(corpus)
     occurrences = Occurrences.of(encoded, word)
     if other is not None:
         occurrences = occurrences.near(Occurrences.of(encoded, other), window)

@@ -8,11 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import S, SettingError
+from embeddings.errors import SettingError
 from embeddings.support.arrow import pc, to_numpy
 from embeddings.support.suggestions import close_matches
 
@@ -91,13 +90,6 @@ class Occurrences:
             ids = self.encoded.ids[positions[is_inside]]
             counts += np.bincount(ids[ids < len(counts)], minlength=len(counts))
         return counts
-
-
-def check_corpus(corpus: Corpus) -> Corpus:
-    """`corpus` if it is a Corpus; refuses other objects."""
-    if not isinstance(corpus, Corpus):
-        raise SettingError(f"{S.corpus} must be a Corpus, such as em.Corpus('text.txt'), got {corpus!r:.60}")
-    return corpus
 
 
 def word_form(encoded: EncodedCorpus) -> WordForm:

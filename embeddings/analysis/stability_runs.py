@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings import registry
-from embeddings.analysis.occurrences import check_corpus
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder, warn_once
-from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.resampling import ResamplingUnit, resample
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.model import Model
@@ -91,11 +90,11 @@ class StabilityRuns(TabularResult):
         arrays = REPLICATES_FOLDER.read_tensors(folder, content)
         limit = len(arrays) + 1  # of names that are tried, whatever the file says
         names = {kind: [f"{kind}.{i}" for i in range(min(content[kind], limit))] for kind in KINDS}
-        if content["resamples"] < MIN_REPLICATES or sorted(arrays) != sorted(names["resamples"] + names["seeds"]):
+        is_listed = sorted(arrays) == sorted(names["resamples"] + names["seeds"])
+        kinds = {(one.ndim, one.shape, one.dtype.name) for one in arrays.values()}
+        fits = len(kinds) == 1 and min(kinds)[::2] == (2, "float16")
+        if content["resamples"] < MIN_REPLICATES or not (is_listed and fits):
             raise FormatError(f"{folder} is broken: its tensors are not those that its record lists")
-        shape = arrays["resamples.0"].shape
-        if len(shape) != 2 or any(one.shape != shape or one.dtype != np.float16 for one in arrays.values()):
-            raise FormatError(f"{folder} is broken: its tensors differ in shape or type")
         values = {name: content[name] for name in REPLICATES_FOLDER.fields}
         return cls(**values | {kind: [arrays[name] for name in names[kind]] for kind in KINDS})
 
@@ -116,8 +115,6 @@ def word_trainer(model: Model) -> Trainer:
 
     Raises SettingError if the model is not one that is trained from words of a corpus.
     """
-    if not isinstance(model, Model):
-        raise SettingError(f"model must be a Model, such as em.load_model(path) returns, got {model!r:.60}")
     trainer = registry.create("trainer", model.name, model.settings)
     if not isinstance(trainer, Trainer) or not is_word_trainer(type(trainer)):
         raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
@@ -155,7 +152,7 @@ def stability(
     check_value("resample_by", resample_by, ResamplingUnit, {})
     trainer = word_trainer(model)
     threads, seed = check_threads_and_seed(threads, seed, trainer)
-    encoded = check_corpus(corpus).encode()
+    encoded = as_encoded(corpus)
     result = StabilityRuns(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
     try:
         with showing(progress, "training", "runs") as shown:

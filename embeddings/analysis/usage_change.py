@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import ConcordanceLine, ConcordanceLines, concordance_lines
-from embeddings.analysis.occurrences import Occurrences, check_corpus
+from embeddings.analysis.occurrences import Occurrences
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
-from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.resampling import MIN_UNITS, write_selection
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, Range, check_arguments, check_value
@@ -254,7 +254,7 @@ def compare_usage(
     if not trainer.reads_words_alone():
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
     group_trainer = GroupTrainer(trainer, *check_threads_and_seed(threads, seed, trainer))
-    divided = DocumentGroups.of(check_corpus(corpus).encode(), np.asarray(groups), documents)
+    divided = DocumentGroups.of(as_encoded(corpus), np.asarray(groups), documents)
     with showing(progress, "training", "divisions") as shown:
         pair: list[Vectors] = []
         by_division: list[NDArray[np.float64]] = []  # 1 - cosine of aligned vectors (words,), first of the two groups

@@ -81,8 +81,6 @@ def remove_named(folder: Path, name: str) -> list[Entry]:
     removals = [entry for entry in matches if corpus_cache.remove(entry.folder)]
     for entry in matches:
         if entry not in removals:
-            if name != "all":
-                raise SettingError(f"cannot remove {entry.name}: it is in use")
             note(f"kept {entry.name}, which is in use")
     return removals
 

@@ -1,6 +1,7 @@
 """Groups of commands with a subcommand for each installed plugin."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -24,16 +25,12 @@ class PluginGroup(click.Group):
         """The command of a plugin; if the plugin cannot be imported, the command reports why."""
         if cmd_name not in registry.find_all(self.kind):
             return None
+        load = partial(registry.load, self.kind, cmd_name)
         try:
-            return self.build(cmd_name, registry.load(self.kind, cmd_name))
+            return self.build(cmd_name, load())
         except RegistryError as error:
-            problem = error
-
-        def fail() -> None:
-            raise problem
-
-        settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-        return click.Command(cmd_name, callback=fail, help=f"(unusable) {problem}", context_settings=settings)
+            settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+            return click.Command(cmd_name, callback=load, help=f"(unusable) {error}", context_settings=settings)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -41,10 +38,7 @@ class PluginGroup(click.Group):
         """The command named by the first argument; the error for an unknown plugin lists the installed ones."""
         unknown = bool(args) and not args[0].startswith("-") and args[0] not in registry.find_all(self.kind)
         if unknown and not ctx.resilient_parsing:  # completion prints no errors
-            try:
-                registry.load(self.kind, args[0])
-            except RegistryError as error:
-                raise click.UsageError(str(error)) from error
+            registry.load(self.kind, args[0])
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

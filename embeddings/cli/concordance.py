@@ -8,7 +8,7 @@ import click
 from embeddings.analysis.keyword_in_context import concordance
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import JSON, QUIET, from_signature, is_given, take_arguments
+from embeddings.cli.options import JSON, QUIET, from_signature, require, take_arguments
 from embeddings.cli.output import note, print_json, print_rows
 from embeddings.cli.progress_bar import Bar
 from embeddings.corpora import Corpus
@@ -35,8 +35,7 @@ def command(*, corpus: str, word: str, other: str | None, as_json: bool, quiet: 
     WORD may be several consecutive words in quotes. Words are converted like the text; in quotes, * stands for any
     characters, as in 'embed*'. CORPUS is encoded once, and then only its lines that are shown are looked up in it.
     """
-    if other is None and is_given("window"):
-        raise click.UsageError("--window requires OTHER, a word that is to be near WORD")
+    require("window", "other")
     arguments = take_arguments(settings, CONCORDANCE)
     text = Corpus(corpus, **corpus_options.corpus_arguments(settings))
     with Bar(quiet) as bar:

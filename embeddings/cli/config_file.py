@@ -7,7 +7,6 @@ import click
 from embeddings.cli.command_classes import plugins_with
 from embeddings.cli.options import option
 from embeddings.cli.saving import CONFIG
-from embeddings.errors import FormatError
 from embeddings.setting_names import our_name
 from embeddings.settings import flag
 from embeddings.support.remote.address import without_query
@@ -21,10 +20,7 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     if path is None:
         return
     ctx.meta[CONFIG] = path
-    try:
-        content = read_toml(path, "file of settings")
-    except FormatError as error:
-        raise click.UsageError(str(error)) from error
+    content = read_toml(path, "file of settings")
     known = {str(option.name): option for option in ctx.command.params if option.name not in NOT_SETTINGS}
     spellings = {word.strip("-").replace("-", "_"): name for name, option in known.items() for word in option.opts}
     settings: dict[str, Any] = {}
@@ -40,25 +36,23 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
             raise click.UsageError(f"{path}: unknown setting {key!r:.80}; {remedy}")
         if name in settings:
             raise click.UsageError(f"{path}: duplicate setting {key!r:.80}")
-        is_list = known[name].multiple and isinstance(value, list)  # one value stands for a list of it
-        values = [check_type(f"{path}: {key}", one, known[name]) for one in (value if is_list else [value])]
-        settings[name] = values if known[name].multiple else values[0]
+        try:
+            settings[name] = convert(ctx, known[name], value)
+        except click.BadParameter as error:
+            raise click.UsageError(f"{path}: {key}: {error.message}") from error
     ctx.default_map = {**(ctx.default_map or {}), **settings}
 
 
-def check_type(what: str, value: Any, option: click.Parameter) -> Any:
-    """The value, if it has the type of its option; nothing is rounded or converted."""
-    is_flag = isinstance(option, click.Option) and option.is_flag
-    numbers = {click.types.IntParamType: (int, "an integer"), click.types.FloatParamType: (int | float, "a number")}
-    kinds: list[Any] = [kind for number, kind in numbers.items() if isinstance(option.type, number)]
-    types, expected = (bool, "true or false") if is_flag else [*kinds, (str, "a string")][0]
-    if not isinstance(value, types) or (isinstance(value, bool) and not is_flag):
-        raise click.UsageError(f"{what} must be {expected}, got {value!r:.80}")
-    if isinstance(value, int) and value.bit_length() > 63:  # as TOML demands; a float may be unable to represent it
-        raise click.UsageError(f"{what} must be {expected} of 64 bits, got {value!r:.20}...")
-    if isinstance(value, str) and "\0" in value:  # which no path and no other setting can contain
-        raise click.UsageError(f"{what} must not contain the character NUL, got {value!r:.80}")
-    return without_query(value) if isinstance(value, str) else value
+def convert(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
+    """The value of an option, as if it was typed: a number of another type would be rounded by click.
+
+    Raises BadParameter if it is not of the type of the option.
+    """
+    values = value if option.multiple and isinstance(value, list) else [value]  # one value stands for a list of it
+    if any(isinstance(one, list | dict) or "\0" in str(one) for one in values):
+        raise click.BadParameter(f"expected one value without the character NUL, got {value!r:.80}")
+    words = [without_query(str(one)) for one in values]
+    return option.type_cast_value(ctx, words if option.multiple else words[0])
 
 
 CONFIG_OPTION = option(

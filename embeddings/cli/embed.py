@@ -23,8 +23,7 @@ from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source
 from embeddings.errors import CorpusError, FormatError
 from embeddings.models.embed import embed, text_embedder
-from embeddings.printable import format_names
-from embeddings.support.arrow import pa, pc
+from embeddings.support.arrow import as_first_columns, pa, pc
 from embeddings.support.files import atomic_write
 from embeddings.support.progress_display import MEGABYTES
 
@@ -58,9 +57,9 @@ class TableWriter:
             columns = pa.table({})
         if self.name in columns.column_names:
             raise CorpusError(f"the input has a column {self.name!r}: choose another name with --vector-column")
-        if self.schema is not None and not columns.schema.equals(self.schema):
-            columns = self.convert(columns)
-        self.schema = columns.schema
+        if self.schema is None:
+            self.schema = columns.schema
+        columns = as_first_columns(columns, self.schema)
         values = pa.array(np.ascontiguousarray(vectors).reshape(-1))
         column = pa.FixedSizeListArray.from_arrays(values, self.dim)
         self.pending.append(
@@ -69,20 +68,6 @@ class TableWriter:
         self.pending_bytes += vectors.nbytes
         if self.pending_bytes >= ROW_GROUP_BYTES:
             self.flush()
-
-    def convert(self, columns: Any) -> Any:
-        """Columns of another file in the types of the first."""
-        expected, got = self.schema.names, columns.column_names
-        if sorted(expected) != sorted(got):
-            raise CorpusError(
-                f"the files have different columns, {format_names(expected)} and {format_names(got)}: select common "
-                "ones with --columns"
-            )
-        try:
-            return columns.select(expected).cast(self.schema)
-        except pa.ArrowException as error:
-            reason = " ".join(str(error).split())
-            raise CorpusError(f"columns have different types in different files: {reason}") from None
 
     def flush(self) -> None:
         """Write what has not been written; without any batch, an empty table."""
@@ -248,9 +233,8 @@ def command(
     sources = [source for text in texts or (STANDARD_INPUT,) for source in resolve_source(text)]
     inputs = [("TEXTS", source.path) for source in sources if isinstance(source, File) and source.path is not None]
     check_not_input([Path(out)], [("VECTORS", Path(vectors)), *inputs])
-    kept = None if columns == ALL else [] if columns == NONE else list(filter(None, columns.split(",")))
-    if len(set(kept or ())) < len(kept or ()):
-        raise click.UsageError(f"--columns must not name a column twice, got {columns!r:.80}")
+    names = [] if columns == NONE else list(filter(None, dict.fromkeys(columns.split(","))))
+    kept = None if columns == ALL else names
     reading: Any = {"text_column": text_column, "encoding": check_encoding(encoding)}
     reading["encoding_errors"] = encoding_errors
     embedder = text_embedder(vectors, **options)

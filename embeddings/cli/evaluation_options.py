@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import Option, grouped
-from embeddings.cli.options import POOLING_OPTIONS, THREADS, VECTOR_INPUT, from_signature, option
+from embeddings.cli.options import POOLING_OPTIONS, THREADS, VECTOR_INPUT, from_signature, option, require
 from embeddings.cli.output import note
 from embeddings.eval.evaluation import ALL_KINDS, KINDS, evaluate
 from embeddings.eval.tasks.evaluation_kind import POOLING, Kind
@@ -70,11 +70,11 @@ def installed_sets(names: Sequence[str]) -> list[str]:
 def suite_settings(options: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """Options as settings of `Suite.read`, with default test sets if none are chosen."""
     settings = {name: value for name, value in options.items() if not (value is None or value is False or value == ())}
-    if not any(name in KINDS for name in settings):
+    if any(name in KINDS for name in settings):
+        require("unknown", "similarity")
+    else:
         settings |= defaults
         settings["similarity"] = installed_sets(settings["similarity"])
     if settings.pop("unknown", None) is not None:
-        if "similarity" not in settings:
-            raise click.UsageError("--unknown requires --similarity")
         settings["compose"] = True
     return settings

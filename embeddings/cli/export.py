@@ -12,11 +12,9 @@ from embeddings.cli.options import FORCE, FORMAT, JSON, VECTOR_INPUT, from_signa
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.compression import open_decompressed
-from embeddings.corpora.reading.sources import STANDARD_INPUT
 from embeddings.errors import FormatError
 from embeddings.models import loading
 from embeddings.models.weighted_vectors import weight_vectors
-from embeddings.settings import flag
 from embeddings.support.remote.address import display_name
 from embeddings.vectors import file_format
 from embeddings.vectors.file_format import decode_words
@@ -30,18 +28,7 @@ WEIGHTING = {  # parameters of `weight_vectors` and the metavars of their option
     "fit_on": "FILE",
     "text_column": "NAME",
 }
-
-
-def check_weighting(weighting: Mapping[str, Any]) -> bool:
-    """Whether arguments of `weight_vectors` change rows; refuses arguments that would have no effect."""
-    changes = "weighting" in weighting or bool(weighting.get("remove_components")) or "pca" in weighting
-    for name in ("constant", "fit_on"):
-        if name in weighting and not changes:
-            raise click.UsageError(f"{flag(name)} requires --weighting, --remove-components or --pca")
-    require("text_column", "fit_on")
-    if weighting.get("fit_on") == STANDARD_INPUT:
-        raise click.UsageError("--fit-on requires a file")
-    return changes
+CHANGES = ("weighting", "remove_components", "pca")  # those that change rows
 
 
 def weighting_note(weighting: Mapping[str, Any]) -> str:
@@ -110,6 +97,9 @@ def command(
     spacy and projector (TensorBoard) write folders.
     """
     require("antonyms", "retrofit")
+    require("constant", *CHANGES)
+    require("fit_on", *CHANGES)
+    require("text_column", "fit_on")
     given = {"dtype": dtype, "language": language, "normalize": normalize or None}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     choice: dict[str, Any] = {"format": format, "counts": counts}
@@ -119,7 +109,7 @@ def command(
     name = format or file_format.format_for_path(out)
     weighting = take_arguments(weighting, WEIGHTING)
     read_options: dict[str, Any] = {"allow_pickle": allow_pickle, "errors": errors}
-    changes_rows = check_weighting(weighting)
+    changes_rows = any(name in weighting for name in CHANGES)
     is_unchanged = words is None and table == "vectors" and not changes_rows and retrofit is None
     if is_unchanged and file_format.load_format(name).write_classifier is not None and loading.has_classifier(vectors):
         classifier = loading.load_classifier(vectors, errors=errors)
@@ -182,7 +172,4 @@ def read_words(path: str) -> list[str]:
     """The distinct words of a text file, one to a line, in order; empty lines are skipped."""
     with open_decompressed(Path(path)) as stream:
         lines = [line.rstrip(b"\r\n") for line in stream]
-    words = [word for word in dict.fromkeys(decode_words(lines, "strict", f"{path}, line", 1)) if word]
-    if not words:
-        raise FormatError(f"{path} holds no words")
-    return words
+    return [word for word in dict.fromkeys(decode_words(lines, "strict", f"{path}, line", 1)) if word]

@@ -15,7 +15,7 @@ from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
 from embeddings.corpora.phrases import phrase_list
 from embeddings.corpora.reading.compression import file_compression, open_decompressed, read_head
 from embeddings.corpora.vocabulary import TOTAL
-from embeddings.errors import FormatError
+from embeddings.errors import EmbeddingsError
 from embeddings.formats.arrow_ipc import open_arrow
 from embeddings.formats.glove import count_trailing_numbers
 from embeddings.models.loading import local_copy
@@ -99,7 +99,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         settings = {name: index.record[name] for name in ("model", "pooling", "words")}
         try:
             _ = index.record["model"] and index.embedder  # refuses a model or a recipe that is gone
-        except FormatError as error:
+        except EmbeddingsError as error:
             settings["problem"] = str(error)
         return {"what": "index of texts", **index.describe(), **settings}
     if (path / CONTEXT_MAP).is_file():

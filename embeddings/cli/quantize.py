@@ -22,7 +22,7 @@ from embeddings.support.files import check_file
 from embeddings.support.local_paths import local_path
 from embeddings.support.system import size_on_disk
 
-OF_CLASSIFIERS = ("retrain", "epochs", "learning_rate", "qnorm", "qout", "test", "threads")
+OF_CLASSIFIERS = ("retrain", "epochs", "learning_rate", "qnorm", "qout", "threads")
 
 
 @command_by_example(
@@ -39,7 +39,6 @@ OF_CLASSIFIERS = ("retrain", "epochs", "learning_rate", "qnorm", "qout", "test",
         option("--epochs", "Passes over the texts of --retrain.  [default: 5]", 1),
         option("--learning-rate", "Learning rate of --retrain.  [default: 0.05]", type=click.FloatRange(0, 100, True)),
         *from_signature(LabelPredictor.quantize, dsub=None, qnorm=None, qout=None),
-        option("--test", "Labelled texts on which to compare the models before and after.", "FILE"),
         *from_signature(Corpus, encoding_errors=None),
         seed("Random seed of k-means and --retrain."),
         THREADS,
@@ -47,21 +46,22 @@ OF_CLASSIFIERS = ("retrain", "epochs", "learning_rate", "qnorm", "qout", "test",
     ],
 )  # fmt: skip
 def command(
-    *, model: str, out: str, retrain: str | None, test: str | None, encoding_errors: Any, threads: int | None,
-    force: bool, as_json: bool, quiet: bool, **settings: Any,
+    *, model: str, out: str, retrain: str | None, encoding_errors: Any, threads: int | None, force: bool,
+    as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Write a small copy of MODEL: a saved model, word vectors in any format, or a classifier.
 
     Each part of a vector of a word or n-gram is replaced by a code of one byte. With --cutoff 100000, a fastText model
     of a gigabyte takes some ten megabytes and loses little accuracy. A small model has vectors of all words and
-    composes those of unknown words, but is not trained further. A small classifier is a file that fastText reads too.
+    composes those of unknown words, but is not trained further. A small classifier is a file that fastText reads too;
+    compare it with MODEL by `embeddings evaluate MODEL OUT --labels FILE`.
     """
     is_classifier = has_classifier(model)
     for name in filter(is_given, ("storage",) if is_classifier else OF_CLASSIFIERS):
         kind = "is a classifier" if is_classifier else "is not a classifier"
         raise click.UsageError(f"{flag(name)} does not apply to {model}, which {kind}")
     storage = settings.pop("storage")
-    inputs = [(name, Path(path)) for name, path in (("MODEL", model), ("--retrain", retrain), ("--test", test)) if path]
+    inputs = [(name, Path(path)) for name, path in (("MODEL", model), ("--retrain", retrain)) if path]
     check_not_input([Path(out)], inputs)
     if is_classifier:
         check_file(out, force=force)
@@ -71,12 +71,9 @@ def command(
     require("epochs", "retrain")
     require("learning_rate", "retrain")
     require("retrain", "cutoff")
-    result: dict[str, Any] = {"file": out}
-    scores: list[float | None] = []
     with Bar(quiet) as bar:
         if is_classifier:
             classifier = load_classifier(model, errors=encoding_errors)
-            scores.append(precision(classifier, test, encoding_errors, threads, bar))
             if retrain is None:
                 small = classifier.quantize(**changes)
             else:
@@ -86,19 +83,14 @@ def command(
                 with Bar(quiet) as training:
                     small = quantize(classifier, retrain=texts, threads=threads, progress=training, **changes)
             small.export(out, force=force)
-            scores.append(precision(small, test, encoding_errors, threads, bar))
         else:
             changes = {name: value for name, value in changes.items() if name in ("cutoff", "dsub", "seed")}
             whole_model(model, encoding_errors).quantize(storage=storage, **changes).save(out, force=force)
         sizes = [size_on_disk(local_path(path)) for path in (model, out)]
-        for names, values in ((("bytes_before", "bytes"), sizes), (("precision_before", "precision"), scores)):
-            result |= {name: value for name, value in zip(names, values, strict=False) if value is not None}
         before, after = (f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB" for size in sizes)
         bar.notice(f"saved {out}: {after} instead of {before}")
-        if test is not None:
-            bar.notice(f"precision of the most probable label on {test}: {scores[1]:.4f} instead of {scores[0]:.4f}")
     if as_json:
-        print_json(result)
+        print_json({"file": out, "bytes_before": sizes[0], "bytes": sizes[1]})
 
 
 def whole_model(path: str, errors: str) -> Model:
@@ -110,15 +102,3 @@ def whole_model(path: str, errors: str) -> Model:
         raise click.UsageError(f"{path} has vectors of n-grams, but is not a whole model: export it as one")
     vocabulary = Vocabulary(source.words, np.zeros(len(source), np.int64))
     return Model("vectors", vectors=source, vocabulary=vocabulary)
-
-
-def precision(
-    classifier: LabelPredictor, test: str | None, encoding_errors: Any, threads: int | None, bar: Bar
-) -> float | None:
-    """The share of labelled texts whose most probable label is right; None without texts."""
-    if test is None:
-        return None
-    from embeddings.eval.tasks.text_classification import evaluate_classifier
-
-    scores = evaluate_classifier(classifier, test, encoding_errors=encoding_errors, threads=threads, progress=bar)
-    return next(iter(scores.overall(scores.predictions))).row.value

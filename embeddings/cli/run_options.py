@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import Option
-from embeddings.cli.options import ALLOW_PICKLE, from_signature, is_given, option, take_arguments
+from embeddings.cli.options import ALLOW_PICKLE, from_signature, is_given, option, require, take_arguments
 from embeddings.cli.saving import CONTINUED_MODEL, checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import File, resolve_source
@@ -17,7 +17,6 @@ from embeddings.eval.early_stopping import EarlyStopping
 from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix, phrase_settings
-from embeddings.settings import flag
 from embeddings.support.files import atomic_write
 from embeddings.support.remote.address import is_remote
 from embeddings.training.callbacks import Callback, RunStart
@@ -82,10 +81,8 @@ def add_trainer_name(arguments: list[str]) -> list[str]:
         return arguments
     for word, following in zip(arguments, [*arguments[1:], None], strict=True):
         name, _, value = word.partition("=")
-        if name == CONTINUE:
-            path = value or following
-            if path is None:
-                raise click.UsageError(f"{CONTINUE} requires the path of a model")
+        path = value or following
+        if name == CONTINUE and path is not None:
             return [load_model(path).name, *arguments]
     return arguments
 
@@ -172,29 +169,26 @@ def run_options_for(
     start = {"continued": options.pop("continued", None)}
     init, allow_pickle = options.pop("init", None), options.pop("allow_pickle", False)
     how = take_arguments(options, INIT)
+    for name in DEPENDENT["init"]:
+        require(name, "init")
     if init is not None:
         start["init"] = InitFrom(load_vectors(init, allow_pickle=allow_pickle), **how)
-    elif unused := [name for name in DEPENDENT["init"] if is_given(name)]:
-        raise click.UsageError(f"{flag(unused[0])} requires --init")
     resume, every = options.pop("resume", False), options.pop("checkpoint_every", NEVER)
-    if resume and every == NEVER:
-        raise click.UsageError(f"--resume requires checkpoints: leave out --checkpoint-every {NEVER}")
     callbacks = [resume_reporter(report)] if resume else []
     callbacks += early_stopping(options, labels)
     if (log := options.pop("log", None)) is not None:
         callbacks.append(RunLog(log, append=resume, force=force))
     replicas, of_cluster = take_arguments(options, REPLICAS), take_arguments(options, CLUSTER)
     copies = replicas.pop("count", 0)
-    if replicas and not copies and "address" not in of_cluster:
-        raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
+    for name in ("merge_every", "merge_rule"):
+        require(name, "replicas", "cluster")
+    for name in ("workers", "threads_per_worker", "worker_timeout"):
+        require(name, "cluster")
     cluster: ClusterBase | None = None
     if "address" in of_cluster:
         from embeddings.cluster.cluster_training import Cluster
 
         cluster = Cluster(**of_cluster, **replicas)
-    elif of_cluster:
-        name = flag(next(iter(of_cluster)))
-        raise click.UsageError(f"{name} requires --cluster; on this machine alone, use --threads")
     return RunOptions(
         **start,
         checkpoints=None if every == NEVER else Checkpoints(checkpoint_folder(out), every=every, force=force),
@@ -209,14 +203,7 @@ def run_options_for(
 def early_stopping(options: dict[str, Any], labels: LabelFormat | None) -> list[Callback]:
     """The early stopping that the options ask for, if they do."""
     arguments = take_arguments(options, STOPPING)
-    is_requested = not arguments.keys() <= {"patience", "decay_on_plateau"}
-    if arguments and not is_requested:
-        needed = "--stop-similarity, --stop-analogy or --validation" if labels is None else "--stop-labels"
-        name = "--stop-patience" if "patience" in arguments else "--decay-on-plateau"
-        raise click.UsageError(f"{name} requires {needed}")
     if "validation" in arguments:
-        if "similarity" in arguments or "analogy" in arguments:
-            raise click.UsageError("--validation cannot be combined with --stop-similarity or --stop-analogy")
         arguments["validation"] = text_or_share(arguments["validation"])
     if "labels" in arguments:
         arguments["label_format"] = labels

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +50,9 @@ def keeps_classifier(out: str) -> bool:
 
 
 def is_vector_file(out: str) -> bool:
-    """Whether `out` names a vector file rather than a model folder; raises SettingError if it is empty."""
-    if not out:
-        raise SettingError("--out must be a file or folder name, got ''")
+    """Whether `out` names a vector file rather than a model folder; raises SettingError if it names neither."""
+    if out in ("", "-"):
+        raise SettingError(f"--out must be the name of a file or folder, not of standard output, got {out!r}")
     suffix = Path(out).suffix.lower()
     return bool(suffix) and suffix in file_format.extensions() and not Path(out).is_dir()
 
@@ -78,41 +79,44 @@ def inputs() -> Inputs:
 
 def check_training_outputs(out: str, log: str | None, corpus: "Corpus") -> None:
     """Refuse paths for a model, its checkpoints and its log that would replace an input."""
+    files = output_files(out)
     check_outside_corpus(out, corpus)
-    check_outside_corpus(log, corpus, "--log")
-    check_not_input(output_files(out), inputs())
-    check_not_input([checkpoint_folder(out)], inputs())
+    check_not_input([*files, checkpoint_folder(out)], inputs())
     if log is None:
         return
     from embeddings.training.run_log import is_log_file
 
-    # a new log in an input folder is allowed
-    is_log = not os.path.lexists(log) or (Path(log).is_file() and is_log_file(Path(log)))
-    conflicts = [("--out", path) for path in output_files(out)] + [("the checkpoints", checkpoint_folder(out))]
-    conflicts += [(option, path) for option, path in inputs() if not is_log or is_within(path, log)]
-    for option, path in conflicts:
-        if is_within(log, path):
-            raise SettingError(f"--log {log} conflicts with {option} {path}; choose another path")
+    outputs = [*(("--out", path) for path in files), ("the checkpoints", checkpoint_folder(out))]
+    check_not_input([Path(log)], [*outputs, *corpus_paths(corpus)], may_add=False)
+    if not (os.path.isfile(log) and is_log_file(Path(log))):  # an earlier log in an input folder is replaced
+        check_not_input([Path(log)], inputs(), replaceable=())
 
 
-def check_outside_corpus(out: str | None, corpus: "Corpus", option: str = "--out") -> None:
+def corpus_paths(corpus: "Corpus") -> Inputs:
+    """The files and folders of a corpus."""
+    return [("the corpus", Path(path)) for path in corpus.paths]
+
+
+def check_outside_corpus(out: str, corpus: "Corpus") -> None:
     """Refuse an output that is a file of the corpus or lies in a corpus folder."""
-    for target in output_files(out) if out else []:
-        for path in corpus.paths:
-            if is_within(target, path):
-                raise SettingError(f"{option} {target} is part of the corpus {path}; choose another path")
+    check_not_input(output_files(out), corpus_paths(corpus), may_add=False)
 
 
-def check_not_input(targets: Sequence[Path], inputs: Inputs, *, replaceable: Sequence[str] = REPLACEABLE) -> None:
+def check_not_input(
+    targets: Sequence[Path], inputs: Inputs, *, replaceable: Sequence[str] = REPLACEABLE, may_add: bool = True
+) -> None:
     """Refuse targets that would replace an input.
 
     The first target, which the user has named, may replace an input of the options in `replaceable`.
+
+    Arguments:
+        may_add: whether targets may be new files in the folders of inputs.
     """
     for number, target in enumerate(targets):
         for option, path in inputs:
             if number == 0 and option in replaceable and target.resolve() == path.resolve():
                 continue
-            if is_within(path, target) or (is_within(target, path) and target.exists()):
+            if is_within(path, target) or (is_within(target, path) and not (may_add and not target.exists())):
                 raise SettingError(f"output {target} would overwrite {option} {path}; choose another path")
 
 
@@ -140,8 +144,6 @@ def model_writer(out: str, force: bool, *, is_classifier: bool = False) -> Save:
 def check_folder_name(out: str) -> None:
     """Refuse a new model folder whose name looks like a vector file of an unknown format, or like an option."""
     suffix = Path(out).suffix
-    if out == "-":
-        raise SettingError("--out - is not supported: a model cannot be written to standard output")
     if suffix[1:2].isalpha() and not Path(out).is_dir():
         known = ", ".join(file_format.extensions())
         raise FormatError(
@@ -175,15 +177,11 @@ def save_vectors(
 def save_elsewhere(write: Save, result: Any, out: str) -> str:
     """Save a result that could not be saved at `out`; returns a message that says where."""
     target = Path(out)
-    for number in range(1, 11):
-        path = target.with_name(f"{target.stem}.{number}{target.suffix}")
-        if number == 10 or is_remote(out):
-            path = Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / target.name[-100:]
-        try:
+    for is_temporary in (is_remote(out), True):
+        with suppress(Exception):
+            path = target.with_name(f"{target.stem}.1{target.suffix}")
+            if is_temporary:
+                path = Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / target.name[-100:]
             write(str(path), result, False)
-        except Exception:
-            if is_remote(out):
-                break
-            continue
-        return f"the result is saved in {path}"
+            return f"the result is saved in {path}"
     return "saving it elsewhere failed too"

@@ -62,12 +62,10 @@ def command(
     Skip-gram vectors are trained on each, and one space is rotated onto the other. The change of each word is compared
     with its changes where the documents are divided at random; `q` is the rate of false discoveries.
     """
-    if [second, groups, split_at].count(None) != 2:
-        raise click.UsageError("name two corpora, or one corpus with --tag-column and --groups or --split-at")
+    if [second, groups, split_at].count(None) != 2 or (groups and groups[0] == groups[1]):
+        raise click.UsageError("name two corpora, or one with --tag-column and --split-at or two different --groups")
     options.require("groups", "tag_column")
     options.require("split_at", "tag_column")
-    if groups and groups[0] == groups[1]:
-        raise click.UsageError(f"--groups requires two different tags, got {groups[0]!r} twice")
     usage, trainer = take_arguments(settings, USAGE), SkipGram(**{name: settings.pop(name) for name in SETTINGS})
     settings = corpus_options.corpus_arguments(settings)
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)

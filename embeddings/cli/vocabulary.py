@@ -6,7 +6,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, from_signature, is_given, option
+from embeddings.cli.options import OUTPUT, exclude, from_signature, option, require
 from embeddings.cli.output import print_rows
 from embeddings.cli.progress_bar import Bar, report_corpus
 from embeddings.cli.saving import check_outside_corpus
@@ -41,10 +41,8 @@ def command(
 ) -> None:  # fmt: skip
     """Count the words of CORPUS, save them for `train --vocabulary`, and print the most frequent."""
     check_vocabulary_path(out, force=force)
-    if merge and min_documents > 1:
-        raise click.UsageError("--min-documents cannot be combined with --merge: other vocabularies have no documents")
-    if min_documents == 1 and is_given("documents"):
-        raise click.UsageError("--documents requires --min-documents")
+    exclude("min_documents", "merge", why=": other vocabularies have no documents")
+    require("documents", "min_documents")
     text = Corpus(*corpus, **settings)
     check_outside_corpus(out, text)
     others = [read_vocabulary_file(path) for path in merge]

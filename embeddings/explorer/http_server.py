@@ -19,7 +19,7 @@ from threading import BoundedSemaphore
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import EmbeddingsError
 from embeddings.explorer.vector_explorer import ENDPOINTS, VectorExplorer
 from embeddings.settings import check_value, split_optional, split_range
 from embeddings.support.logs import log
@@ -44,7 +44,6 @@ HEADERS = {
 
 MAX_LENGTH = 1000  # characters of a word
 MAX_DIGITS = 9
-MAX_QUERY = 8000  # characters of a query
 
 
 class RequestError(Exception):
@@ -58,37 +57,22 @@ class RequestError(Exception):
 def parse_query(query: str, answer: Callable[..., Any]) -> dict[str, Any]:
     """The arguments that a query gives to a method: words, integers, or one of several values.
 
-    Raises RequestError if a parameter is unknown, missing, set twice, not UTF-8, or out of range.
+    Raises ValueError or TypeError if a parameter is unknown, missing, set twice, not UTF-8, or out of range.
     """
-    parameters = dict(list(inspect.signature(answer).parameters.items())[1:])
-    if len(query) > MAX_QUERY:
-        raise RequestError(414, f"the query must have at most {MAX_QUERY:,} characters")
-    try:
-        pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=2 * len(parameters) + 1)
-    except ValueError as error:
-        raise RequestError(400, "the query is not valid UTF-8, or has too many parameters") from error
-    values = dict(pairs)
-    if unknown := values.keys() - parameters.keys():
-        raise RequestError(400, f"unknown parameter {min(unknown)!r:.40}")
-    if len(values) < len(pairs):
-        raise RequestError(400, "a parameter is set twice")
-    return {name: parse_value(name, values.get(name), parameter) for name, parameter in parameters.items()}
+    signature = inspect.signature(answer)
+    pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=len(signature.parameters))
+    texts = {name: text for name, text in pairs if text.strip()}  # blank words are missing
+    if len(dict(pairs)) < len(pairs) or any(len(text) > MAX_LENGTH for text in texts.values()):
+        raise ValueError(f"a parameter is set twice, or has more than {MAX_LENGTH:,} characters")
+    signature.bind(None, **texts)
+    return {name: parse_value(name, text, signature.parameters[name]) for name, text in texts.items()}
 
 
-def parse_value(name: str, text: str | None, parameter: inspect.Parameter) -> Any:
-    """The value of a parameter; blank words are missing."""
+def parse_value(name: str, text: str, parameter: inspect.Parameter) -> Any:
+    """The value of a parameter."""
     kind, _ = split_range(split_optional(parameter.annotation)[0])
-    if text is None or (kind is str and not text.strip()):
-        if parameter.default is parameter.empty:
-            raise RequestError(400, f"{name} must have a value")
-        return parameter.default
-    if len(text) > MAX_LENGTH:
-        raise RequestError(400, f"{name} must have at most {MAX_LENGTH:,} characters, got {len(text):,}")
     is_number = kind is int and text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
-    try:
-        return check_value(name, int(text) if is_number else text, parameter.annotation, {})
-    except SettingError as error:
-        raise RequestError(400, str(error)) from None
+    return check_value(name, int(text) if is_number else text, parameter.annotation, {})
 
 
 class ExplorerServer(ThreadingHTTPServer):
@@ -203,7 +187,10 @@ class Handler(BaseHTTPRequestHandler):
         answer = ENDPOINTS.get(path.removeprefix("/api/")) if path.startswith("/api/") else None
         if answer is None:
             raise RequestError(404, "there is no such page")
-        values = parse_query(query, answer)
+        try:
+            values = parse_query(query, answer)
+        except (TypeError, ValueError) as error:
+            raise RequestError(400, str(error)) from error
         try:
             return answer(self.server.explorer, **values)
         except EmbeddingsError as error:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from embeddings.analysis.explanation import explain
 from embeddings.analysis.keyword_in_context import concordance
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Top = Annotated[int, Range(ge=1, le=100)]
 Rows = list[dict[str, Any]]
+Source = TypeVar("Source")
 MAX_TEXT = 1000  # characters of a text that are shown
 
 
@@ -147,36 +148,28 @@ class VectorExplorer:
     def lines(self, word: str, other: str | None = None, lines: Top = 20) -> dict[str, Any]:
         """Lines of the corpus around a word."""
         with self.lock:
-            result = concordance(
-                self.require_corpus(), word, other, lines=lines, width=60, context="line", original=False
-            )
+            corpus = required(self.corpus, "--corpus")
+            result = concordance(corpus, word, other, lines=lines, width=60, context="line", original=False)
         return {"total": result.total, "lines": [asdict(line) for line in result.lines]}
 
     def evidence(self, a: str, b: str, top: Top = 10) -> dict[str, Any]:
         """The contexts that two words share in the corpus."""
         with self.lock:
-            return asdict(explain(self.source, self.require_corpus(), a, b, top=top, width=60))
+            return asdict(explain(self.source, required(self.corpus, "--corpus"), a, b, top=top, width=60))
 
     def search(self, query: str, top: Top = 10) -> dict[str, Any]:
         """The texts that answer a query best: ids, scores, and parts of the text, with query words marked."""
-        if self.texts is None:
-            raise SettingError("a search requires texts: start with --texts")
+        texts = required(self.texts, "--texts")
         with self.lock:
             hits = [
-                {"id": hit["id"], "score": hit["score"], "parts": self.texts.marked(query, hit["text"][:MAX_TEXT])}
-                for hit in self.texts.search(query, top=top)
+                {"id": hit["id"], "score": hit["score"], "parts": texts.marked(query, hit["text"][:MAX_TEXT])}
+                for hit in texts.search(query, top=top)
             ]
         return {"hits": hits}
 
     def map_state(self, version: Annotated[int, Range(ge=0)] = 0) -> dict[str, Any]:
         """The progress of the map layout, and its points if newer than `version`."""
         return self.map.state(version)
-
-    def require_corpus(self) -> "Corpus":
-        """The corpus; raises SettingError without one."""
-        if self.corpus is None:
-            raise SettingError("lines and contexts require the text: start with --corpus")
-        return self.corpus
 
     def spelling(self, word: str) -> str:
         """The word as it is, or else without spaces around it; vocabularies may contain such words."""
@@ -185,6 +178,13 @@ class VectorExplorer:
     def with_rows(self, rows: Rows) -> Rows:
         """Results with the row of each word, by which the map finds it."""
         return [{**row, "row": self.vectors.find(row["word"])} for row in rows]
+
+
+def required(source: Source | None, option: str) -> Source:
+    """A text or an index; raises SettingError if the command was started without the option."""
+    if source is None:
+        raise SettingError(f"the explorer has no texts for this: start it with {option}")
+    return source
 
 
 ENDPOINTS: dict[str, Callable[..., dict[str, Any]]] = {

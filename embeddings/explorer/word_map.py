@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import EmbeddingsError, FormatError, SettingError
+from embeddings.errors import EmbeddingsError, FormatError
 from embeddings.support.cache_folder import cache_folder
 from embeddings.support.files import atomic_write
 from embeddings.support.imports import import_extra, import_library
@@ -61,8 +61,8 @@ def read_groups(path: str | os.PathLike[str], vectors: Vectors) -> WordGroups:
     """The groups in a file with a word and its group on each line, separated by a tab; other words have none.
 
     Raises:
-        FormatError: the file cannot be read, a line does not have this form, or none of its words has a vector.
-        SettingError: there are more than 1,000 groups.
+        FormatError: the file cannot be read, a line does not have this form, none of its words has a vector, or there
+            are more than 1,000 groups.
     """
     numbers: dict[str, int] = {}
     groups = np.full(len(vectors), NO_GROUP, np.int32)
@@ -73,10 +73,8 @@ def read_groups(path: str | os.PathLike[str], vectors: Vectors) -> WordGroups:
         row = vectors.find(word) if line else None
         if row is not None:
             groups[row] = numbers.setdefault(name.strip(), len(numbers))
-    if not numbers:
-        raise FormatError(f"no word of {path} has a vector")
-    if len(numbers) > MAX_GROUPS:
-        raise SettingError(f"{path} has {len(numbers):,} groups, but at most {MAX_GROUPS:,} can be shown")
+    if not 0 < len(numbers) <= MAX_GROUPS:
+        raise FormatError(f"{path} has {len(numbers):,} groups of words with a vector, not 1 to {MAX_GROUPS:,}")
     return ordered(list(numbers), groups)
 
 

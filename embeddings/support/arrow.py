@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import FormatError
+from embeddings.errors import CorpusError, FormatError
+from embeddings.printable import format_names
 from embeddings.support.imports import pa as pa
 from embeddings.support.imports import pc as pc
 
@@ -86,6 +87,17 @@ def combine_chunks(column: Any) -> Any:
         return column
     chunks = [chunk for chunk in column.chunks if len(chunk)] or column.chunks
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else pa.nulls(0, column.type)
+
+
+def as_first_columns(table: Any, schema: Any) -> Any:
+    """A table with the columns and types of the first one; raises CorpusError if it has others."""
+    names = schema.names
+    if sorted(names) != sorted(table.column_names):
+        raise CorpusError(f"columns differ: expected {format_names(names)}, got {format_names(table.column_names)}")
+    try:
+        return table.select(names).cast(schema)
+    except pa.ArrowException as error:
+        raise CorpusError(f"columns have other types than before: {' '.join(str(error).split())}") from None
 
 
 def write_table(table: Any, path: Path) -> None:

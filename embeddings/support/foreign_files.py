@@ -4,10 +4,33 @@
 searches the source for the usual forms of other ways.
 """
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path, PureWindowsPath
 
-from embeddings.errors import FormatError
+from embeddings.errors import EmbeddingsError, FormatError, SettingError, marked
+
+
+@contextmanager
+def format_errors(place: object) -> Iterator[None]:
+    """Turn whatever the content of a file makes a reader raise into one line, a FormatError that begins with `place`.
+
+    Of the package's own errors these are those of a value that does not fit; others, such as that a library is not
+    installed, are not about the file.
+    """
+    try:
+        yield
+    except FormatError as error:
+        if str(place) in str(error):
+            raise
+        raise FormatError(f"{place}: {marked(error)}") from None
+    except EmbeddingsError as error:
+        if not isinstance(error, SettingError):
+            raise
+        raise FormatError(f"{place} is broken: {marked(error)}") from None
+    except Exception as error:  # libraries raise almost anything
+        reason = " ".join(f"{type(error).__name__} {error}".split())
+        raise FormatError(f"{place} is truncated or broken: {reason:.200}") from error
 
 
 def check_name(name: str, *, is_local: bool = True) -> list[str]:

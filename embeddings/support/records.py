@@ -110,13 +110,19 @@ class RecordFolder:
         """The arrays, memory-mapped; refuses a file whose checksum differs from that in the record, if it has one."""
         path = folder / self.tensors
         check_no_stream(path)
-        try:
-            is_changed = "checksum" in content and checksum(path) != content["checksum"]
-        except OSError as error:
-            raise FormatError(f"{path} cannot be read: {error.strerror or error}") from None
-        if is_changed:
-            raise FormatError(f"{path} is truncated or changed: its checksum differs from the one in {self.record}")
+        if "checksum" in content:
+            check_checksum(path, content["checksum"], self.record)
         return tensors.load(path)
+
+
+def check_checksum(path: Path, expected: object, record: str) -> None:
+    """Refuse a file that cannot be read, or whose checksum differs from the one in a record."""
+    try:
+        is_changed = checksum(path) != expected
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from None
+    if is_changed:
+        raise FormatError(f"{path} is truncated or changed: its checksum differs from the one in {record}")
 
 
 def checksum(path: Path) -> str:

@@ -33,8 +33,15 @@ from embeddings.errors import FormatError, OutputError
 from embeddings.support import tensors
 from embeddings.support.arrow import combine_chunks, read_table, to_arrow
 from embeddings.support.files import acquire_shared, atomic_write, exclusive_lock, is_unlocked, release
-from embeddings.support.foreign_files import path_below
-from embeddings.support.records import check_fields, checksum, read_versioned, to_jsonable, write_json
+from embeddings.support.foreign_files import format_errors, path_below
+from embeddings.support.records import (
+    check_checksum,
+    check_fields,
+    checksum,
+    read_versioned,
+    to_jsonable,
+    write_json,
+)
 from embeddings.support.remote.address import is_remote
 from embeddings.support.word_list import WordList
 
@@ -157,19 +164,11 @@ def read_segment(folder: Path, name: str, *, check: bool = True) -> Segment:
     """Map a segment; its checksums are compared unless this process has just written it."""
     path = path_below(folder, name)
     record = read_versioned(path / SEGMENT, VERSION)
-    check_fields(path / SEGMENT, record, {"rows": int, "checksums": dict})
-    for file in (TENSORS, ROWS, TERMS):
-        target = path_below(path, file)
-        try:
-            is_changed = check and checksum(target) != record["checksums"].get(file)
-        except OSError as error:
-            raise FormatError(f"{target} cannot be read: {error.strerror or error}") from None
-        if is_changed:
-            raise FormatError(f"{target} is damaged: its checksum differs from the one in {SEGMENT}")
-    rows, terms = read_table(path / ROWS, "table of texts"), read_table(path / TERMS, "table of words")
-    if rows.num_rows != record["rows"] or terms.column_names != ["term"]:
-        raise FormatError(f"{path} is broken: it has {rows.num_rows} rows, expected {record['rows']}")
-    return Segment(name, rows, combine_chunks(terms.column("term")), tensors.load(path / TENSORS))
+    with format_errors(path):
+        for file in (TENSORS, ROWS, TERMS) if check else ():
+            check_checksum(path_below(path, file), record["checksums"][file], SEGMENT)
+        rows, terms = read_table(path / ROWS, "table of texts"), read_table(path / TERMS, "table of words")
+        return Segment(name, rows, combine_chunks(terms.column("term")), tensors.load(path / TENSORS))
 
 
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
@@ -215,17 +214,18 @@ class IndexFolder:
 
     def read(self, known: Sequence[Segment] = ()) -> State:
         """The newest state; `known` are segments that need not be read again."""
-        for attempt in range(ATTEMPTS):
+        attempts = 0
+        while True:
+            attempts += 1
             lock = acquire_shared(self.path / INDEX)  # while it is held, writers remove nothing
             number = self.last_number()
             try:
                 return self.read_state(number, known)
             except FormatError:
-                if attempt == ATTEMPTS - 1 or self.last_number() == number:
+                if attempts == ATTEMPTS or self.last_number() == number:
                     raise  # it is damaged; else another process has replaced it, without locks
             finally:
                 release(lock)
-        raise AssertionError
 
     def read_state(self, number: int, known_segments: Sequence[Segment]) -> State:
         """A state by its number."""
@@ -235,15 +235,14 @@ class IndexFolder:
         if record["index"] != self.record.get("id"):
             raise self.replaced()
         segments = []
-        for entry in record["segments"]:
-            if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-                raise FormatError(f"{path} is broken: a segment has no name")
-            segment = known.get(entry["name"]) or self.checked(read_segment(self.path, entry["name"]))
-            mask = entry.get("removed")
-            if mask != segment.mask:
-                removed = None if mask is None else self.read_mask(mask, entry.get("checksum"), len(segment))
-                segment = segment.with_removed(removed, mask)
-            segments.append(segment)
+        with format_errors(path):
+            for entry in record["segments"]:
+                segment = known.get(entry["name"]) or self.checked(read_segment(self.path, entry["name"]))
+                mask = entry.get("removed")
+                if mask != segment.mask:
+                    removed = None if mask is None else self.read_mask(mask, entry["checksum"], len(segment))
+                    segment = segment.with_removed(removed, mask)
+                segments.append(segment)
         return State(number, record["written"], segments)
 
     def checked(self, segment: Segment) -> Segment:
@@ -269,15 +268,12 @@ class IndexFolder:
             raise FormatError(f"{self.path / segment.name} is broken: its arrays do not fit the index")
         return segment
 
-    def read_mask(self, name: Any, digest: Any, rows: int) -> np.ndarray:
+    def read_mask(self, name: str, digest: str, rows: int) -> np.ndarray:
         """Which rows of a segment are removed, (rows,) bool."""
-        path = path_below(self.path, str(name))
-        try:
-            if checksum(path) != digest:
-                raise FormatError(f"{path} is damaged: its checksum differs from the one in the state")
+        path = path_below(self.path, name)
+        check_checksum(path, digest, "the state")
+        with format_errors(path):
             mask = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise FormatError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
         if mask.dtype != np.bool_ or mask.shape != (rows,):
             raise FormatError(f"{path} is broken: expected ({rows},) bool, got {mask.shape} {mask.dtype}")
         return np.asarray(mask)

@@ -18,7 +18,7 @@ from embeddings.errors import CorpusError, S, SettingError
 from embeddings.models.embed import text_sources
 from embeddings.models.text_embedder import TextEmbedder
 from embeddings.printable import format_names
-from embeddings.support.arrow import combine_chunks, to_string_array
+from embeddings.support.arrow import as_first_columns, combine_chunks, to_string_array
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.text_search.index_folder import ID, TEXT, Segment, write_segment
@@ -135,7 +135,8 @@ class SegmentWriter:
             for block, vectors in pairs:
                 table, own = self.columns.rows(block, self.n_written)
                 parts.append(self.fit_dimension(vectors if own is None else own))
-                tables.append(self.converted(table))
+                self.schema = table.schema.remove_metadata() if self.schema is None else self.schema
+                tables.append(as_first_columns(table, self.schema))
                 done += len(block)
                 n_empty += pc.equal(table[TEXT], "").combine_chunks().true_count
                 self.n_written += len(block)
@@ -153,27 +154,12 @@ class SegmentWriter:
     def fit_dimension(self, vectors: np.ndarray | None) -> np.ndarray:
         """Vectors of the dimension of the index; without any, of none."""
         rows = np.zeros((0, 0), np.float32) if vectors is None else vectors
-        if vectors is None and self.record["dim"]:
-            raise SettingError(f"the index has no model: set {S.vector_column} to the column of vectors of the texts")
-        if vectors is not None and not self.record["dim"] and self.is_new:
+        if self.is_new and not self.record["dim"]:
             self.record["dim"] = rows.shape[1]
-        if vectors is not None and rows.shape[1] != self.record["dim"]:
-            raise SettingError(f"vectors must have {self.record['dim']} components, got {rows.shape[1]}")
+        if rows.shape[1] != self.record["dim"]:
+            column = f"set {S.vector_column} to the column of such vectors of the texts"
+            raise SettingError(f"vectors must have {self.record['dim']} components, got {rows.shape[1]}: {column}")
         return rows
-
-    def converted(self, table: pa.Table) -> pa.Table:
-        """A table with the columns of the index."""
-        if self.schema is None:
-            self.schema = table.schema.remove_metadata()
-        names = self.schema.names
-        if sorted(names) != sorted(table.column_names):
-            raise CorpusError(
-                f"texts have the columns {format_names(table.column_names)}, expected {format_names(names)}"
-            )
-        try:
-            return table.select(names).cast(self.schema)
-        except pa.ArrowException as error:
-            raise CorpusError(f"columns have other types than before: {' '.join(str(error).split())}") from None
 
     def segment(self, tables: list[pa.Table], parts: list[np.ndarray]) -> Segment:
         """Write one segment."""

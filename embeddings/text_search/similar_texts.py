@@ -5,7 +5,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from embeddings import registry
-from embeddings.errors import SettingError
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support.imports import import_library
 from embeddings.support.progress_display import ProgressOption, showing
@@ -59,8 +58,6 @@ def similar_pairs(
         A table of the ids first and second, their cosine, and both texts. Its method `groups` returns the ids of texts
         that are connected by pairs.
     """
-    if not isinstance(index, TextIndex):
-        raise SettingError(f"index must be a TextIndex, such as em.TextIndex(path), got {index!r:.80}")
     check_value("threshold", threshold, float, {"ge": 0, "le": 1})
     check_value("neighbours", neighbours, Positive, {})
     segments = index.segments

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -34,13 +34,13 @@ from embeddings.models.embed import (
 )
 from embeddings.models.model import Model
 from embeddings.models.text_embedder import TextEmbedder, TextFrequencies
-from embeddings.printable import format_names
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.files import atomic_write, check_own_folder, exclusive_lock
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.local_paths import check_local
 from embeddings.support.progress_display import ProgressOption
 from embeddings.support.remote.address import display_name, is_remote
@@ -136,19 +136,17 @@ class TextIndex:
         self.path = Path(path)
         self.folder = IndexFolder(self.path)
         self.record = self.folder.record
-        if self.record["dtype"] not in get_args(DataType) or not set(POOLING).issuperset(self.record["pooling"]):
-            raise FormatError(f"{self.path / INDEX} is broken: it has unknown settings")
         self.model = model
         self.kind, settings = parse_spec(self.record["kind"])
         check_consent(self.path, {"kind": self.kind}, allow_faiss)
         self.index_kind: Any = registry.create("index", self.kind, settings)
-        try:
+        with format_errors(self.path / INDEX):
+            check_value("dtype", self.record["dtype"], DataType, {})
+            self.pooling = {name: self.record["pooling"].get(name) for name in POOLING}
             common = self.path / RECIPE / COMMON
             loaded = Vocabulary.load(common) if common.exists() else None
             self.lexicon = Lexicon(**self.record["words"], common=loaded)
             self.lexicon.form.rules  # noqa: B018  # refuses wrong settings
-        except (TypeError, SettingError) as error:
-            raise FormatError(f"{self.path / INDEX} is broken: {error}") from None
         self.state = self.folder.read()
 
     @classmethod
@@ -292,12 +290,10 @@ class TextIndex:
         """
         reference, source = self.record["model"], self.model
         if source is None:
-            location = reference.get("path")
-            if not isinstance(location, str):
-                raise FormatError(f"{self.path} has no model, so queries must be vectors, or be ranked by words only")
-            if is_remote(location):
-                address = display_name(location)
-                raise FormatError(f"the model of {self.path} is {address}, which is not read unasked: set {S.model}")
+            location = str(reference.get("path", ""))
+            if not location or is_remote(location):
+                model = f"its model is {display_name(location)}, which is not read unasked" if location else "no model"
+                raise FormatError(f"{self.path}: {model}; set {S.model}, or search by words only")
             path = self.path / MODEL if location == MODEL else Path(location)
             try:
                 source = load_source(path)
@@ -331,21 +327,15 @@ class TextIndex:
 
     def new_embedder(self, source: "Vectors | Model") -> TextEmbedder:
         """An embedder with the pooling of the index, which has learned nothing from its texts."""
-        try:
-            return text_embedder(source, normalize=True, **self.record["pooling"])
-        except SettingError as error:
-            raise FormatError(f"the model does not fit the pooling of {self.path}: {error}") from None
+        return text_embedder(source, normalize=True, **self.pooling)
 
     def column(self, name: str, *, removed: bool = False) -> list[Any]:
         """A column of the texts in row order, such as "id"; `removed`: include removed texts.
 
         Raises:
-            SettingError: there is no such column.
+            KeyError: there is no such column.
         """
-        segments = self.segments
-        if segments and name not in (names := segments[0].rows.column_names):
-            raise SettingError(f"{self.path} has no column {name!r:.80}; its columns: {format_names(names)}")
-        return [value for segment in segments for value in segment.values(name, removed=removed)]
+        return [value for segment in self.segments for value in segment.values(name, removed=removed)]
 
     def refresh(self) -> None:
         """Continue with the newest state, which other processes may have written."""
@@ -381,7 +371,7 @@ class TextIndex:
             queries = queries.tolist()
         is_single = isinstance(queries, str)
         texts = [queries] if isinstance(queries, str) else queries if not isinstance(queries, np.ndarray) else None
-        if texts is not None and not (isinstance(texts, Iterable) and all(isinstance(text, str) for text in texts)):
+        if texts is not None and not all(isinstance(text, str) for text in texts):
             raise SettingError(f"queries must be texts or an array of vectors, got {queries!r:.80}")
         if method == "fused" and (texts is None or not self.record["model"]):  # without words, or without vectors
             method = "vectors" if texts is None else "lexical"
@@ -411,10 +401,7 @@ class TextIndex:
             threads = 1 if len(texts) <= FEW_TEXTS else None  # starting threads would take longer
             parts = [rows for _, rows in self.query_embedder.embed(text_batches_of(list(texts), None), threads)]
             return np.concatenate([np.zeros((0, self.record["dim"]), np.float32), *parts])
-        try:
-            rows = np.atleast_2d(np.asarray(queries, np.float32))
-        except (TypeError, ValueError):
-            raise SettingError("query vectors must be numbers") from None
+        rows = np.atleast_2d(np.asarray(queries, np.float32))
         if rows.ndim != 2 or rows.shape[1] != self.record["dim"] or not np.isfinite(rows).all():
             raise SettingError(f"query vectors must be finite, (queries, {self.record['dim']}), got {rows.shape}")
         return normalize_rows(rows)
@@ -553,11 +540,9 @@ class TextIndex:
         """Remove the texts with these ids, all or none; returns their number.
 
         Raises:
-            SettingError: an id is not in the index, or is not a string or an integer.
+            SettingError: an id is not in the index.
             OutputError: the index cannot be written.
         """
-        if not isinstance(ids, str | int | Iterable):
-            raise SettingError(f"ids must be an id or a list of ids, got {ids!r:.80}")
         names = list(dict.fromkeys(map(str, [ids] if isinstance(ids, str | int) else ids)))
 
         def change(state: State) -> State:
@@ -744,9 +729,7 @@ def read_recipe(folder: Path, embedder: TextEmbedder) -> None:
         words, texts = (Vocabulary.load(folder / name) for name in ("words.arrow", "texts_of_words.arrow"))
         embedder.text_frequencies = TextFrequencies(words, texts, int(learned["texts"][0]))
         embedder.weights = embedder.weigh(embedder.vectors.words)
-    components = learned.get(COMPONENTS)
-    if components is not None and (components.ndim != 2 or components.shape[1] != embedder.output_dim):
-        raise FormatError(f"{folder} is broken: its components are {components.shape}")
-    embedder.components = components
-    if embedder.requires_fit:
-        raise FormatError(f"{folder} is broken: what was learned from the texts is missing")
+    components = embedder.components = learned.get(COMPONENTS)
+    fits = components is None or components.shape == (len(components), embedder.output_dim)
+    if embedder.requires_fit or not fits:
+        raise FormatError(f"{folder} is broken: what was learned from the texts is missing or does not fit")

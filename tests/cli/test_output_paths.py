@@ -37,7 +37,7 @@ def content(folder: Path) -> dict[Path, bytes]:
 def test_the_corpus_is_no_output(text, tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "linked.txt").symlink_to(text)
-    with pytest.raises(SettingError, match=r"--out .*corpus"):
+    with pytest.raises(SettingError, match=r"output .*corpus"):
         saving.check_outside_corpus(str(tmp_path / name), em.Corpus(text))
 
 
@@ -45,7 +45,7 @@ def test_the_corpus_is_no_output(text, tmp_path, name):
 def test_no_output_lies_in_a_folder_of_the_corpus(text, tmp_path, name):
     (tmp_path / "folder" / "deep").mkdir(parents=True)
     text.rename(tmp_path / "folder" / "text.txt")
-    with pytest.raises(SettingError, match=f"--out .*{name} .*corpus .*folder"):
+    with pytest.raises(SettingError, match=f"output .*{name} .*corpus .*folder"):
         saving.check_outside_corpus(str(tmp_path / name), em.Corpus(tmp_path / "folder"))
 
 
@@ -67,7 +67,7 @@ def test_an_output_next_to_the_corpus_is_fine(text, tmp_path):
 )
 def test_the_corpus_survives_force(text, command):
     message = refused(*command, "text.txt", "--force", code=2)
-    assert "--out text.txt" in message
+    assert "output text.txt" in message
     assert "corpus text.txt" in message
     assert text.read_text() == TEXT
 
@@ -88,14 +88,14 @@ def test_a_log_does_not_replace_inputs_and_outputs(model, tmp_path, log, conflic
     before = content(tmp_path)
     options = ["--init", "start.npy", "--vocabulary", "words", "--log", log, "--force"]
     message = refused("train", "skipgram", "text.txt", "-o", "v", "--dim", "10", *options, code=2)
-    assert message.startswith(f"--log {log} conflicts with {conflict} ")
+    assert message.startswith(f"output {log} would overwrite {conflict} ")
     assert content(tmp_path) == before
 
 
 def test_a_log_does_not_replace_a_part_of_the_continued_model(model):
     log = Path("v", "model.json")
     message = refused("train", "--continue", "v", "text.txt", "-o", "w", "--log", log, "--force", code=2)
-    assert "conflicts with --continue v" in message
+    assert "overwrite --continue v" in message
     assert em.load_model("v").name == "skipgram"
 
 

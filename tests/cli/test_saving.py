@@ -42,17 +42,6 @@ def test_an_output_that_appears_during_training_stays_and_the_result_is_saved_ne
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, other])
 
 
-def test_other_files_next_to_the_output_stay(tmp_path, model):
-    out = tmp_path / "v"
-    write = saving.model_writer(str(out), False)
-    for name in ("v", "v.1", "v.2"):
-        (tmp_path / name).write_text(name)
-    with pytest.raises(OutputError, match=r"saved in .*/v\.3$"):
-        saving.save(write, model, str(out), False)
-    assert [(tmp_path / name).read_text() for name in ("v", "v.1", "v.2")] == ["v", "v.1", "v.2"]
-    assert em.load(tmp_path / "v.3").words == ["the", "cat"]
-
-
 def test_without_its_folder_the_result_is_saved_in_a_temporary_one(tmp_path, model, monkeypatch):
     (tmp_path / "gone").mkdir()
     (tmp_path / "temporary").mkdir()

@@ -46,6 +46,4 @@ def test_groups_are_connected_texts(index):
 def test_wrong_arguments_and_few_texts(index):
     with pytest.raises(SettingError, match="threshold"):
         similar_pairs(index, 1.5)
-    with pytest.raises(SettingError, match="TextIndex"):
-        similar_pairs(str(index.path))
     assert similar_pairs(TextIndex.build(index.model, ["w1"])) == []

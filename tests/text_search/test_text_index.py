@@ -22,6 +22,7 @@ from platforms import needs_limits, resource
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.models.embed import text_batches_of, text_embedder
+from embeddings.support import records
 from embeddings.support.records import checksum
 from embeddings.text_search import index_folder, text_index
 from embeddings.text_search.index_folder import write_sealed
@@ -389,7 +390,7 @@ def test_segments_that_are_known_are_not_checked_again(vectors, tmp_path, monkey
     writer = TextIndex.build(vectors, some_texts(30), tmp_path / "i")
     reader = TextIndex(tmp_path / "i")
     read = []
-    monkeypatch.setattr(index_folder, "checksum", lambda path: read.append(path.parent.name) or checksum(path))
+    monkeypatch.setattr(records, "checksum", lambda path: read.append(path.parent.name) or checksum(path))
     writer.add(["w1"])
     read.clear()
     reader.refresh()
@@ -725,6 +726,8 @@ def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
     for options in ({"top": 0}, {"method": "magic"}, {"where": "year > 1"}):
         with pytest.raises(SettingError, match=next(iter(options))):
             index.search("w1", **options)
+    with pytest.raises(SettingError, match="queries"):
+        index.search([5])
     with pytest.raises(FormatError, match="not an index of texts"):
         TextIndex(tmp_path)
     for action in (lambda: TextIndex("s3://bucket/i"), lambda: TextIndex.build(vectors, ["w1"], "s3://bucket/i")):
@@ -741,26 +744,17 @@ def test_empty_texts_are_counted(vectors, caplog):
     assert len(index) == 3
 
 
-def test_arguments_of_the_wrong_type_are_refused(vectors):
-    index = TextIndex.build(vectors, ["w1 w2", "w3"])
-    for call in (
-        lambda: index.search(5), lambda: index.search([5]), lambda: index.search("w1", where=5),
-        lambda: index.remove(None), lambda: index.remove(0.5), lambda: index.column("year"), lambda: index.column(5),
-    ):  # fmt: skip
-        with pytest.raises(SettingError, match=r"queries|where|ids|its columns: id"):
-            call()
-
-
-def test_unknown_pooling_in_a_record_is_refused(vectors, tmp_path):
+@pytest.mark.parametrize("change", [{"dtype": "int4"}, {"pooling": {"pool": 5}}, {"words": {"spelling": 1}}])
+def test_unknown_settings_in_a_record_are_refused(vectors, tmp_path, change):
     index = TextIndex.build(vectors, ["w1"], tmp_path / "i")
 
-    def change(copy):
+    def rewrite(copy):
         record = {key: value for key, value in index.record.items() if key != "format_version"}
         (copy / "text-index.json").unlink()
-        write_sealed(copy / "text-index.json", record | {"pooling": {"threads": 1}})
+        write_sealed(copy / "text-index.json", record | change)
 
-    with pytest.raises(FormatError, match="unknown settings"):
-        TextIndex(damaged(index, tmp_path, change))
+    with pytest.raises(EmbeddingsError, match="dtype|pool|spelling"):
+        TextIndex(damaged(index, tmp_path, rewrite)).search("w1")
 
 
 def test_an_index_that_replaces_another_waits_for_its_writers(tmp_path):
