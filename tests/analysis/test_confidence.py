@@ -123,8 +123,6 @@ def test_arguments_are_checked(model, corpus):
     for name, value in {"resamples": 1, "seeds": 1, "resample_by": "words", "threads": 0}.items():
         with pytest.raises(em.EmbeddingsError, match=name):
             em.analysis.stability(model, corpus, **{name: value})
-    with pytest.raises(em.EmbeddingsError, match="Model"):
-        em.analysis.stability(model.vectors, corpus)
     with pytest.raises(em.EmbeddingsError, match="Corpus"):
         em.analysis.stability(model, "text.txt")
     with pytest.raises(em.EmbeddingsError, match="too few"):

@@ -60,7 +60,7 @@ def test_errors(folder):
     assert "--groups" in refused("shift", "old.txt", code=2)
     assert "--tag-column" in refused("shift", "old.txt", "--split-at", 3, code=2)
     assert "two corpora" in refused("shift", "old.txt", "new.txt", "--groups", "a", "b", code=2)
-    assert "twice" in refused("shift", "missing.jsonl", "--tag-column", "period", "--groups", "a", "a", code=2)
+    assert "different" in refused("shift", "missing.jsonl", "--tag-column", "period", "--groups", "a", "a", code=2)
     columns = ["--text-column", "text", "--groups", "old", "middle", "--quiet"]
     assert "--tag-column" in refused("shift", "missing.jsonl", *columns, code=2)
     message = refused("shift", "rows.jsonl", *columns, "--tag-column", "period", code=1)

@@ -42,8 +42,8 @@ def test_a_file_names_groups(vectors, tmp_path):
         (b"a\tone\nb\n", "line 2"),
         (b"a\t \n", "line 1"),
         (b"\xff\t1\n", "g.tsv"),
-        (b"", "no word"),
-        (b"q\tone\n", "no word"),
+        (b"", "0 groups"),
+        (b"q\tone\n", "0 groups"),
     ],
 )
 def test_wrong_files_are_refused(vectors, tmp_path, content, fact):
