@@ -753,7 +753,7 @@ def test_unknown_settings_in_a_record_are_refused(vectors, tmp_path, change):
         (copy / "text-index.json").unlink()
         write_sealed(copy / "text-index.json", record | change)
 
-    with pytest.raises(EmbeddingsError, match="dtype|pool|spelling"):
+    with pytest.raises(EmbeddingsError, match=r"dtype|pool|spelling"):
         TextIndex(damaged(index, tmp_path, rewrite)).search("w1")
 
 
