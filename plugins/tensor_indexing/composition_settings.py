@@ -70,13 +70,6 @@ class CompositionSettings(Settings):
         "lowest squared error.",
     )
 
-    pair_features: bool = option(
-        False, "Also fit a linear function of x, y, |x - y| and the products x_i y_i, by ridge regression."
-    )
-    neural_tensor: bool = option(
-        False, "Also fit a neural tensor layer (Socher et al. 2013): a linear map of the tanh of a tensor function."
-    )
-
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.lexicon is not None and not self.typed:

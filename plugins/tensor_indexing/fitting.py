@@ -26,12 +26,10 @@ from embeddings.plugins.tensor_indexing.composition_settings import DEFAULT_RANK
 from embeddings.plugins.tensor_indexing.functions import (
     FullTensor,
     LearnedFunction,
-    NeuralTensor,
     Parameters,
     PhraseVectors,
     TensorIndexing,
     solve_matrices,
-    solve_ridge,
     solve_weights,
 )
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TRAIN, Examples, split
@@ -144,7 +142,6 @@ MAX_PHRASES = 8000  # their matrix has 256 MB, and is solved in seconds
 
 Curve = list[list[float | None]]
 MIXTURE = "tensor-additive"  # tensor indexing without the identity, interpolated with the additive function
-NEURAL_SCALES = (0.25, 0.5, 1.0)  # of the arguments of tanh at the start; with the first, it is nearly linear
 
 ReportFit = Callable[[str, int, Epoch], None]  # called with the type, the number of the epoch, and the epoch
 
@@ -309,8 +306,6 @@ class FunctionFitter:
         linear, self.penalties["full-additive"] = solve_matrices(self.train, self.dev, pooled.get("full-additive"))
         full_additive = {**linear, FIXED: np.zeros(2)}
         functions = {"weighted-additive": {"weights": solve_weights(self.train)}, "full-additive": full_additive}
-        if settings.pair_features:
-            functions["pair-features"] = self.fit_pair_features(linear)
         start, products = ({}, None) if pooled else self.start(full_additive)
         functions[MIXTURE] = self.learn(MIXTURE, TensorIndexing(), start)
         if settings.identity == "none":
@@ -319,8 +314,6 @@ class FunctionFitter:
             weights = np.array([settings.identity == name for name in ("elementwise", "literal")]) * self.scale
             start = {} if pooled else self.start({**linear, FIXED: weights})[0]
             functions["tensor-indexing"] = self.learn("tensor-indexing", TensorIndexing(), start)
-        if settings.neural_tensor:
-            functions["neural-tensor"] = self.learn_neural(functions[MIXTURE])
         if settings.full_tensor:
             dim = self.train.x.shape[1]
             zero = np.zeros((1, dim, dim))
@@ -343,23 +336,6 @@ class FunctionFitter:
         parts = self.train, self.dev
         return [part._replace(z=part.z - function.predict(parameters, part.x, part.y)) for part in parts]
 
-    def fit_pair_features(self, linear: Parameters) -> Parameters:
-        """Ridge regression on words and pair features, towards the pooled function or full additive composition."""
-        pooled, dim = self.pooled_functions.get("pair-features"), self.train.x.shape[1]
-        centre = rescale(pooled, self.scale) if pooled else linear
-        zeros = np.zeros((dim, dim))
-        names = "difference", "product"
-        first = np.hstack([centre["left"][0], centre["right"][0], *(centre.get(name, zeros) for name in names)])
-        features, dev_features = (
-            np.hstack([part.x, part.y, np.abs(part.x - part.y), part.x * part.y]).astype(np.float64)
-            for part in (self.train, self.dev)
-        )
-        solution, penalty = solve_ridge(features, self.train.z, dev_features, self.dev.z, first.astype(np.float64))
-        self.penalties["pair-features"] = penalty
-        left, right, *others = np.split(solution, 4, axis=1)
-        parameters = {"left": left[None], "right": right[None], **dict(zip(names, others, strict=True))}
-        return rescale(parameters, 1 / self.scale)
-
     def learn(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
         """Learn a function by gradient descent, starting from the pooled function or else from `start`."""
         pooled_functions = self.pooled_functions.get(name)
@@ -373,24 +349,6 @@ class FunctionFitter:
         for side, matrix in linear.items():
             start[side] = np.concatenate([matrix, start[side][1:]])
         return self.descend(name, function, start)
-
-    def learn_neural(self, tensor: Parameters) -> Parameters:
-        """Learn the neural tensor function, starting from the pooled function or else from a tensor function."""
-        pooled, dim = self.pooled_functions.get("neural-tensor"), self.train.x.shape[1]
-        if pooled:
-            return self.descend("neural-tensor", NeuralTensor(), rescale(pooled, self.scale))
-        starts = []
-        for factor in NEURAL_SCALES:
-            start = rescale(tensor, self.scale)
-            start["left"] *= factor
-            start["right"][0] *= factor
-            start |= {"output": np.eye(dim), "bias": np.zeros(dim)}
-            hidden, dev_hidden = (
-                NeuralTensor().predict(start, part.x, part.y).astype(np.float64) for part in (self.train, self.dev)
-            )
-            start["output"], _ = solve_ridge(hidden, self.train.z, dev_hidden, self.dev.z, np.eye(dim) / factor)
-            starts.append((relative_error(NeuralTensor(), start, self.dev), factor, start))
-        return self.descend("neural-tensor", NeuralTensor(), min(starts, key=lambda one: one[:2])[2])
 
     def descend(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
         """The function learned by gradient descent, in the original scale."""
@@ -406,13 +364,8 @@ def rescale(parameters: Parameters, scale: float) -> Parameters:
     """Parameters of the function for vectors divided by `scale`; parameters of products are multiplied by `scale`."""
     copy = {name: array.astype(np.float64) for name, array in parameters.items()}
     copy["left"][1:] *= scale
-    for name in {FIXED, "tensor", "product"} & set(copy):
+    for name in {FIXED, "tensor"} & set(copy):
         copy[name] *= scale
-    if "output" in copy:  # tanh has arguments of its own scale
-        copy["left"] *= scale
-        copy["right"][0] *= scale
-        copy[FIXED] *= scale
-        copy["output"] /= scale
     return copy
 
 

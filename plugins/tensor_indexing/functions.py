@@ -43,7 +43,11 @@ class TensorIndexing:
         """Gradients: dM = e x', dN = e y', dU_i = e_i (V_i y) x', dV_i = e_i (U_i x) y', all means over phrases."""
         a, b = transform(parameters["left"], x), transform(parameters["right"], y)
         error = combine(a, b) + identity_term(parameters["identity"], x, y) - z
-        return error, backpropagate_products(a, b, error, x, y)
+        # a and b become the errors of both factors of each product, in place: the factor of a matrix of its own is 1.
+        a[0] = b[0] = 1
+        a *= error
+        b *= error
+        return error, {"left": backpropagate(b, x), "right": backpropagate(a, y)}
 
 
 class FullTensor:
@@ -63,37 +67,7 @@ class FullTensor:
         return error, {"left": backpropagate(error[None], x), "right": backpropagate(error[None], y), "tensor": tensor}
 
 
-class NeuralTensor:
-    """z = C tanh(t + b), where t is the result of tensor indexing: the layer of Socher et al. (2013), W_i of low rank.
-
-    `output` (dim, dim) is C, `bias` (dim,) is b; the other parameters are as in tensor indexing.
-    """
-
-    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """See the class."""
-        hidden = np.tanh(TensorIndexing().predict(parameters, x, y) + parameters["bias"])
-        return np.asarray(hidden @ parameters["output"].T)
-
-    def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
-    ) -> tuple[np.ndarray, Parameters]:
-        """Gradients: dC = e h', db = d = (C'e) * (1 - h * h); the rest as in tensor indexing with the error d."""
-        a, b = transform(parameters["left"], x), transform(parameters["right"], y)
-        tensor = combine(a, b) + identity_term(parameters["identity"], x, y)
-        hidden = np.tanh(tensor + parameters["bias"])
-        error = hidden @ parameters["output"].T - z
-        slope = (error @ parameters["output"]) * (1 - hidden * hidden)
-        inner = backpropagate_products(a, b, slope, x, y)
-        return error, {**inner, "bias": slope.mean(axis=0), "output": error.T @ hidden / len(x)}
-
-
-LearnedFunction = TensorIndexing | FullTensor | NeuralTensor  # fitted by gradient descent
-
-
-def predict_from_features(parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Mx + Ny + D|x - y| + P(x * y): a linear function of words and their pair features."""
-    linear = transform(parameters["left"], x)[0] + transform(parameters["right"], y)[0]
-    return np.asarray(linear + np.abs(x - y) @ parameters["difference"].T + (x * y) @ parameters["product"].T)
+LearnedFunction = TensorIndexing | FullTensor  # fitted by gradient descent
 
 
 def transform(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -112,16 +86,6 @@ def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def backpropagate(errors: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return e'x / n, the mean gradient of matrices, given errors (matrices, n, dim) of products with rows (n, dim)."""
     return np.asarray(errors.transpose(0, 2, 1) @ rows / len(rows))
-
-
-def backpropagate_products(
-    a: np.ndarray, b: np.ndarray, errors: np.ndarray, x: np.ndarray, y: np.ndarray
-) -> Parameters:
-    """The mean gradients of the matrices of `combine(a, b)`, given its errors (phrases, dim); consumes a and b."""
-    a[0] = b[0] = 1
-    a *= errors
-    b *= errors
-    return {"left": backpropagate(b, x), "right": backpropagate(a, y)}
 
 
 def outer_products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -143,8 +107,6 @@ FUNCTIONS: dict[str, Predict] = {  # the first three by Mitchell and Lapata (201
     "tensor-indexing": TensorIndexing().predict,
     "tensor-additive": TensorIndexing().predict,
     "full-tensor": FullTensor().predict,
-    "pair-features": predict_from_features,
-    "neural-tensor": NeuralTensor().predict,
 }
 
 
@@ -190,19 +152,13 @@ def solve_matrices(
     else:
         first = np.hstack([centre["left"][0], centre["right"][0]]).astype(np.float64)
     words, dev_words = (np.hstack(part[:2]).astype(np.float64) for part in (train, dev))
-    solution, penalty = solve_ridge(words, train.z, dev_words, dev.z, first)
-    return {"left": solution[None, :, :dim], "right": solution[None, :, dim:]}, penalty
-
-
-def solve_ridge(
-    words: np.ndarray, z: np.ndarray, dev_words: np.ndarray, dev_z: np.ndarray, first: np.ndarray
-) -> tuple[np.ndarray, float]:
-    """Fit a matrix W (dim, features) towards `first` so that `words` W' is nearest to z; returns also the penalty."""
-    residual, dev_residual = z - words @ first.T, dev_z - dev_words @ first.T
+    residual, dev_residual = train.z - words @ first.T, dev.z - dev_words @ first.T
     values, axes = np.linalg.eigh(words.T @ words / len(words))
+    # In the basis of eigenvectors every penalty is a division, so that one decomposition serves them all.
     projection, dev_projected = axes.T @ (words.T @ residual) / len(words), dev_words @ axes
     mean_square = max(float(np.mean(values)), np.finfo(np.float64).tiny)
     values = np.maximum(values, 0)
     changes = [projection / (values + penalty * mean_square)[:, None] for penalty in PENALTIES]
     best = int(np.argmin([((dev_projected @ change - dev_residual) ** 2).sum() for change in changes]))
-    return (axes @ changes[best]).T + first, float(PENALTIES[best])
+    solution = (axes @ changes[best]).T + first
+    return {"left": solution[None, :, :dim], "right": solution[None, :, dim:]}, float(PENALTIES[best])

@@ -155,29 +155,3 @@ def test_tensor_indexing_is_the_published_formula_in_two_readings(settings, weig
     assert model.tables["red/tensor-additive/identity"].tolist() == [0, 0]
     np.testing.assert_array_equal(model.compose("w1", "w2", type="red"), mixture)
     assert np.abs(mixture - composed).max() > 0.01
-
-
-@pytest.mark.parametrize("scale", [1.0, 30.0])
-def test_functions_of_pair_features_are_recovered_and_neural_tensors_gain(scale):
-    vectors, triples, _ = synthetic_phrases(types=("red",), words=40)
-    rng = np.random.default_rng(4)
-    matrices = rng.normal(size=(4, 6, 6))
-    words = vectors.matrix[:40].astype(np.float64)
-
-    def true(i, j, bound=False):
-        x, y = words[i], words[j]
-        z = matrices[0] @ x + matrices[1] @ y
-        return np.tanh(0.4 * z) if bound else z + matrices[2] @ abs(x - y) + matrices[3] @ (x * y)
-
-    for function, bound in (("pair-features", False), ("neural-tensor", True)):
-        rows = list(words)
-        rows += [true(int(triple.first[1:]), int(triple.second[1:]), bound) for triple in triples]
-        all_vectors = em.Vectors(vectors.words, scale * np.array(rows, np.float32))
-        options = {function.replace("-", "_"): True, "fit_epochs": 60, "penalty": 0, "fit_learning_rate": 0.01}
-        model = em.TensorIndexing(rank=1, fit_batch=16, **options).fit(all_vectors, triples, threads=1)
-        if bound:
-            errors = [dev for _, dev, _ in model.record["curve"]["any"][function]]
-            assert min(errors) < 1e-6 < 1e-2 * errors[0]
-        else:
-            composed = model.compose("w3", "w7", type="red", function=function)
-            np.testing.assert_allclose(composed / scale, true(3, 7), atol=0.02)

@@ -10,7 +10,6 @@ from embeddings.errors import SettingError
 from embeddings.plugins.tensor_indexing.functions import (
     FUNCTIONS,
     FullTensor,
-    NeuralTensor,
     TensorIndexing,
     compose_rows,
 )
@@ -95,26 +94,6 @@ def test_gradient_of_the_full_tensor(shape):
     tables = {name: rng.normal(size=(1, dim, dim)) for name in ("left", "right")}
     tables["tensor"] = rng.normal(size=(dim, dim * dim))
     check_gradient(FullTensor(), tables, ("left", "right", "tensor"), x, y, z)
-
-
-@given(shapes)
-@settings(deadline=None, max_examples=15)
-def test_the_neural_tensor_equals_its_formula_and_has_its_gradient(shape):
-    dim, rank, n, seed = shape
-    rng = np.random.default_rng(seed)
-    x, y, z = rows(seed, n, dim)
-    parameters = random_parameters(rng, dim, rank)
-    tables = to_tables(parameters, 0.0, 0.0) | {"output": rng.normal(size=(dim, dim)), "bias": rng.normal(size=dim)}
-    hidden = [np.tanh(expected_vector(a, b, **parameters) + tables["bias"]) for a, b in zip(x, y, strict=True)]
-    expected = [tables["output"] @ h for h in hidden]
-    np.testing.assert_allclose(NeuralTensor().predict(tables, x, y), expected, rtol=1e-10, atol=1e-10)
-    check_gradient(NeuralTensor(), tables, ("left", "right", "output", "bias"), x, y, z)
-
-
-def test_pair_features():
-    x, y, one = np.array([[1.0, 2.0]]), np.array([[3.0, -5.0]]), np.eye(2)
-    tables = {"left": 1000 * one[None], "right": 100 * one[None], "difference": 10 * one, "product": one}
-    assert FUNCTIONS["pair-features"](tables, x, y).tolist() == [[1000 + 300 + 20 + 3, 2000 - 500 + 70 - 10]]
 
 
 def check_gradient(function, tables, names, x, y, z):
