@@ -32,6 +32,7 @@ from zlib import crc32
 import numpy as np
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError, S, SettingError, marked
+from embeddings.models.model_files import remaining_settings
 from embeddings.settings import check_value
 from embeddings.support import tensors
 from embeddings.support.cache_folder import cache_folder
@@ -334,7 +335,9 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     content = read_versioned(record, FORMAT_VERSION)
     check_fields(record, content, {"fingerprint": dict, "values": dict})
     fingerprint, values = content["fingerprint"], content["values"]
-    replicas = fingerprint.get("replicas")
+    settings, replicas = fingerprint.get("settings"), fingerprint.get("replicas")
+    if isinstance(settings, dict):
+        fingerprint["settings"] = remaining_settings(record, str(fingerprint.get("trainer")), settings)
     if isinstance(replicas, dict) and replicas.get("precision") == "float32":
         del replicas["precision"]  # a setting of earlier versions, which had no other effect with this value
     return fingerprint, values
