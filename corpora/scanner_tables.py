@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora import word_break
-from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer, always, never
+from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer, every_character, no_character
 
 PAIR = 21  # bits of a code point, by which the second of two is shifted
 PAGE = RANGES = 256
@@ -90,8 +90,8 @@ def char_classes(tokenizer: CharClassTokenizer, limit: int) -> NDArray[np.uint8]
     """Return the class of each code point below `limit`; a line end is never part of a token."""
 
     def matches(rule: Callable[[str], bool]) -> NDArray[np.uint8]:
-        if rule in (never, always):
-            return np.full(limit, rule is always, np.uint8)
+        if rule in (no_character, every_character):
+            return np.full(limit, rule is every_character, np.uint8)
         return np.fromiter(map(rule, map(chr, range(limit))), np.uint8, limit)
 
     inside, first, space = matches(tokenizer.is_inside), matches(tokenizer.starts_token), matches(str.isspace)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from embeddings.corpora import scanner
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.scanner_tables import TABLES, ScannedTokenizer, character_tables
-from embeddings.corpora.tokenizers import CharClassTokenizer, never
+from embeddings.corpora.tokenizers import CharClassTokenizer, no_character
 from embeddings.corpora.word_break import table_limit
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
@@ -184,7 +184,7 @@ def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:
     """
     size = len(data)
     if isinstance(tokenizer, CharClassTokenizer):
-        return size if tokenizer.starts_token is not never else size // 2
+        return size if tokenizer.starts_token is not no_character else size // 2
     return size // 2 if data.isascii() else size * 2 // 3 + 1
 
 

@@ -21,12 +21,12 @@ Emoji = Literal["drop", "keep", "as-words"]
 Joining = Literal["split", "join"]
 
 
-def never(character: str) -> bool:
+def no_character(character: str) -> bool:
     """False for every character."""
     return False
 
 
-def always(character: str) -> bool:
+def every_character(character: str) -> bool:
     """True for every character."""
     return True
 
@@ -43,7 +43,7 @@ class CharClassTokenizer:
 
     name: str
     is_inside: Callable[[str], bool]
-    starts_token: Callable[[str], bool] = never
+    starts_token: Callable[[str], bool] = no_character
 
     def __call__(self, text: str) -> list[str]:
         """Return the tokens of a text in order, in their original case."""
@@ -140,7 +140,7 @@ alphanumeric = CharClassTokenizer("alphanumeric", is_word_character)
 whitespace = CharClassTokenizer("whitespace", is_not_space)
 ascii_whitespace = CharClassTokenizer("ascii-whitespace", is_not_ascii_space)
 characters = CharClassTokenizer("characters", is_not_space, is_not_mark)
-codepoints = CharClassTokenizer("codepoints", always, always)
+codepoints = CharClassTokenizer("codepoints", every_character, every_character)
 segmented = CharClassTokenizer("segmented", lambda character: character != SEPARATOR)  # the output of segmenters
 BUILT_IN = (words, alphanumeric, whitespace, ascii_whitespace, characters, codepoints)
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
-from embeddings.errors import S, SettingError
+from embeddings.errors import S
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.row_operations import address, copy_row, hadamard_add
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
@@ -184,11 +184,9 @@ class FastText(PredictionTrainer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_ngrams(self.min_n, self.max_n, self.buckets or 1)
-        if self.buckets and self.max_n == 0:
-            raise SettingError(f"{S.buckets(self.buckets)} requires n-grams: raise {S.max_n} above 0")
-        if self.position_weights and self.architecture != "cbow":
-            raise SettingError(f"{S.position_weights} requires {S.architecture('cbow')}, got {self.architecture}")
+        check_ngrams(self.min_n, self.max_n, self.buckets)
+        is_used = self.architecture == "cbow" or not self.position_weights
+        self.require("position_weights", is_used, S.architecture("cbow"))
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "words" (vocabulary, dim), "ngrams" (buckets, dim) and those of the objective.

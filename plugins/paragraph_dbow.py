@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 
 from embeddings.compilation.jit import as_helper, entry_point, implements, inline
-from embeddings.errors import S, SettingError
+from embeddings.errors import S
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block
 from embeddings.kernels.document_kernels import SINGLE_ROWS, TagRows, gather_tags, learn_block, learn_documents
 from embeddings.kernels.gradient_steps import learn, learn_input
@@ -54,7 +54,7 @@ class WordGroups(NamedTuple):
 
 
 class SingleWords(WordGroups):
-    """The same for one word after another, by any objective, without `noise` and `negatives`."""
+    """Operands without `noise` and `negatives`: one word after another is predicted, by any objective."""
 
 
 @entry_point
@@ -92,7 +92,7 @@ def gather_document(block: Block, operands: Any, buffers: StepBuffers, i: int) -
 
 @inline
 def with_targets(block: Block, words: np.ndarray) -> Block:
-    """The block with other words to predict, which are also its inputs."""
+    """The block with `words` in place of its own, both as inputs and as words to predict."""
     return Block(words, words, block.start, block.stop, block.noise, block.cursor, block.documents)
 
 
@@ -209,16 +209,10 @@ class ParagraphDBOW(DocumentTrainer):
     def __post_init__(self) -> None:
         super().__post_init__()
         has_windows = self.train_words or self.sampling == "window"
-        if not (self.shrink_window or has_windows):
-            raise SettingError(
-                f"{S.shrink_window(False)} requires {S.train_words} or {S.sampling('window')}: otherwise there are "
-                "no windows"
-            )
-        if self.window != DEFAULT_WINDOW and not has_windows and self.negative_sharing == "window":
-            raise SettingError(
-                f"{S.window} requires {S.train_words}, {S.sampling('window')} or {S.negative_sharing('batch')}: "
-                "otherwise there are no windows"
-            )
+        windows = f"{S.train_words(True)} or {S.sampling('window')}: otherwise there are no windows"
+        self.require("shrink_window", self.shrink_window or has_windows, windows)
+        is_used = has_windows or self.window == DEFAULT_WINDOW or self.negative_sharing == "batch"
+        self.require("window", is_used, f"{S.negative_sharing('batch')}, {windows}")
         if not self.train_words:
             self.check_output_rows(
                 f"without {S.train_words} this is its vector: set {S.train_words} or use another objective"

@@ -21,7 +21,7 @@ import numpy as np
 
 from embeddings.compilation.jit import implements, inline
 from embeddings.corpora.documents import Documents
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.errors import CorpusError, S
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.document_kernels import SINGLE_ROWS, TagRows, gather_tags
 from embeddings.kernels.random_numbers import shared_noise_count
@@ -122,7 +122,7 @@ class ConcatenatedBatches(NamedTuple):
 
 
 class ConcatenatedWindows(ConcatenatedBatches):
-    """The same for one window after another."""
+    """Operands with which one window learns after another, by any objective."""
 
 
 @implements(ConcatenatedWindows)
@@ -218,13 +218,10 @@ class ParagraphDM(DocumentTrainer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.tag_combination is not None and (self.tag_combination == "concat") != self.is_concatenated:
-            raise SettingError(
-                f"{S.tag_combination('concat')} and {S.combine('concat')} require each other, "
-                f"got {S.tag_combination(self.tag_combination)} and {S.combine(self.combine)}"
-            )
-        if self.tag_count > 1 and not self.is_concatenated:
-            raise SettingError(f"{S.tag_count} requires {S.combine('concat')}; mean and sum allow any number of tags")
+        fits = self.tag_combination is None or (self.tag_combination == "concat") == self.is_concatenated
+        both = f"{S.tag_combination('concat')} and {S.combine('concat')} together, got {S.combine(self.combine)}"
+        self.require("tag_combination", fits, both)
+        self.require("tag_count", self.tag_count == 1 or self.is_concatenated, S.combine("concat"))
 
     def check_documents(self, documents: Documents) -> None:
         """Refuse documents whose number of tags differs from that of concatenated ones."""

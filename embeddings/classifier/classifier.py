@@ -21,10 +21,10 @@ from embeddings.classifier.label_prediction import (
 )
 from embeddings.corpora.reading.columns import is_null
 from embeddings.corpora.word_rules import WordRules
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.matrix_rows import DenseRows, QuantisedRows, Rows
 from embeddings.setting_names import AdvisesOnNames
-from embeddings.settings import Range
+from embeddings.settings import Range, check_list, check_value
 from embeddings.support.threads import run_slices
 from embeddings.vectors import file_format
 from embeddings.vectors.product_quantisation import decode, decoded_size, quantise, row_norms
@@ -226,8 +226,7 @@ class LabelPredictor(AdvisesOnNames):
             SettingError: an argument is out of range, the classifier is quantised already, or it contains NaN.
         """
         dim = dense_table(self).shape[1]
-        if not 1 <= dsub <= dim:
-            raise SettingError(f"{S.dsub} must be in [1, {dim}], the dimension of the model, got {dsub}")
+        check_value("dsub", dsub, int, {"ge": 1, "le": dim})
         small = self if cutoff is None else prune(self, cutoff)
         small = replace(small, features=small.features._replace(counts_missing=False))  # as in fastText's pruned models
         inputs = quantise(dense_table(small), dsub, has_norms=qnorm, seed=seed)
@@ -245,10 +244,9 @@ class LabelPredictor(AdvisesOnNames):
         Text i is `text[starts[i]:starts[i + 1]]`, `starts` int64 (texts + 1,). -1 and 0 stand for no label. `means` is
         from `choose_means`, which is called for the text by default. Other arguments and errors are those of `predict`.
         """
-        if k < 1 and k != -1:
-            raise SettingError(f"{S.k} must be at least 1, or -1 for all labels, got {k}")
-        if not 0 <= threshold <= 1:
-            raise SettingError(f"{S.threshold} must be in [0, 1], got {threshold}")
+        if k != -1:  # all labels
+            check_value("k", k, int, {"ge": 1})
+        check_value("threshold", threshold, float, {"ge": 0, "le": 1})
         k = len(self.labels) if k == -1 else min(k, len(self.labels))
         text, starts = self._normalize(text, starts)
         ids, best = np.empty((len(starts) - 1, k), np.int64), np.empty((len(starts) - 1, k))
@@ -330,9 +328,7 @@ class LabelPredictor(AdvisesOnNames):
 
 def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:
     """All texts as UTF-8, and where each begins, int64 (texts + 1,); nulls are empty texts."""
-    if isinstance(texts, str | bytes):
-        raise SettingError(f"predict takes a list of texts, such as [{texts!r:.80}], got {texts!r:.80}")
-    texts = ["" if is_null(text) else text for text in texts]
+    texts = ["" if is_null(text) else text for text in check_list("texts", texts)]
     if invalid := next((text for text in texts if not isinstance(text, str)), None):
         raise SettingError(f"texts must be strings, got {invalid!r:.40}, of type {type(invalid).__name__}")
     try:
@@ -354,8 +350,7 @@ def prune(classifier: LabelPredictor, cutoff: int) -> LabelPredictor:
 
     N-grams without a row are left out of the mean of a text. Without a row of any n-gram, there are no n-grams.
     """
-    if cutoff < 1:
-        raise SettingError(f"{S.cutoff} must be at least 1, got {cutoff}")
+    check_value("cutoff", cutoff, int, {"ge": 1})
     table, features = dense_table(classifier), classifier.features
     if cutoff >= len(table):
         return classifier

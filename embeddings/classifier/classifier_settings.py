@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from embeddings.errors import S, SettingError
+from embeddings.errors import S
 from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, option
 from embeddings.settings.objectives import ObjectiveDeclaration, Objectives
 from embeddings.vectors.subwords import FASTTEXT_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
@@ -81,14 +81,10 @@ class ClassifierSettings(Schedule, Dimension):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_n or self.min_n:
-            check_ngrams(self.min_n, self.max_n, self.buckets or 1)
-        if self.buckets and not self.has_ngrams:
-            raise SettingError(
-                f"{S.buckets(self.buckets)} requires n-grams: raise {S.word_ngrams} above 1 or {S.max_n} above 0"
-            )
-        if self.class_weights == "balanced" and not self.shuffle:
-            raise SettingError(f"{S.class_weights('balanced')} chooses texts at random, so it requires {S.shuffle}")
+        check_ngrams(self.min_n, self.max_n, self.buckets if self.max_n else None)
+        has_use = self.has_ngrams or not self.buckets
+        self.require("buckets", has_use, f"n-grams: raise {S.word_ngrams} above 1 or {S.max_n} above 0")
+        self.require("class_weights", self.shuffle or self.class_weights == "none", S.shuffle(True))
         LABEL_OBJECTIVES.check(self, self.objective)
 
     @property

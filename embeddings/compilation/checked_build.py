@@ -109,7 +109,7 @@ class CheckedEmitter(Emitter):
     """Emits vector code that raises IndexError before it accesses memory outside an array or a known row."""
 
     def __init__(self, context: Any, builder: Any, dtype: Any, sizes: dict[int, Any]) -> None:
-        """`sizes` holds the bytes of arrays that are passed by the address of their first item, by the id of this."""
+        """`sizes` maps the id of an address to the size in bytes of the array that begins there."""
         super().__init__(builder, dtype)
         self.context, self.sizes = context, sizes
 

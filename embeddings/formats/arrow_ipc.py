@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.corpora.reading.compression import open_binary
-from embeddings.errors import FormatError
 from embeddings.support.arrow import arrow_path, pa
+from embeddings.support.foreign_files import format_errors
 from embeddings.vectors.arrow_table import describe_schema, from_table, to_table
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
@@ -33,27 +33,15 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors; memory-mapped read-only if they are float32 in one uncompressed batch."""
     with open_arrow(path) as batches:
-        try:
-            return from_table(batches.read_all(), Vectors)
-        except FormatError as error:
-            raise FormatError(f"{path}: {error}") from None
+        return from_table(batches.read_all(), Vectors)
 
 
 @contextmanager
 def open_arrow(path: Path) -> Iterator[Any]:
     """Yield Arrow's reader of a memory-mapped file; errors become FormatError."""
-    with arrow_errors(path), pa.memory_map(arrow_path(path)) as source:
-        yield pa.ipc.open_file(source)
-
-
-@contextmanager
-def arrow_errors(path: Path) -> Iterator[None]:
-    """Convert errors of opening the file, or of reading it with Arrow, to FormatError."""
     open_binary(path).close()
-    try:
-        yield
-    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path} is truncated or broken: {' '.join(str(error).split()):.200}") from error
+    with format_errors(path), pa.memory_map(arrow_path(path)) as source:
+        yield pa.ipc.open_file(source)
 
 
 def describe(path: Path) -> dict[str, Any]:

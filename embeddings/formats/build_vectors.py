@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from embeddings.corpora.reading.compression import file_compression
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError
 from embeddings.support.arrow import pa
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.word_list import WordList
 from embeddings.vectors import file_format
 from embeddings.vectors.file_format import check_dim, decode_words
@@ -29,13 +31,23 @@ def build_vectors(
 ) -> Vectors:
     """Build and check vectors; set `is_finite` if the numbers are known to be finite."""
     check_dim(matrix.shape[1], path)
-    try:
+    with format_errors(path):
         vectors = Vectors(words, matrix, counts=counts)
-        if not is_finite:
-            vectors.check_finite()
-    except SettingError as error:
-        raise FormatError(f"{path}: {error}") from None
-    return vectors
+        return vectors if is_finite else vectors.check_finite()
+
+
+def check_array(place: str, array: np.ndarray, shape: tuple[int | None, ...], kinds: str) -> Any:
+    """An array of a file; refuses other shapes, of which None is any number, and other types of numbers.
+
+    Arguments:
+        place: the file, and the name of the array.
+        kinds: names of data types, or letters of their kinds, such as "f iu".
+    """
+    fits = len(shape) == array.ndim and all(size in (None, own) for size, own in zip(shape, array.shape, strict=True))
+    if not fits or not {array.dtype.name, array.dtype.kind} & {*kinds.split()}:
+        expected = str(shape).replace("None", "any")
+        raise FormatError(f"{place} must be {expected} {kinds}, got {array.shape} {array.dtype}")
+    return array
 
 
 def check_words(words: list[str], path: str | os.PathLike[str], *, format: str | None = None) -> None:

@@ -37,13 +37,10 @@ def read_classifier(path: Path, *, errors: str = "strict") -> LabelPredictor:
     header, output = contents.header, contents.outputs
     if header.model != fasttext_file.SUPERVISED:
         raise FormatError(f"{path} is not a classifier but an unsupervised model; load it with load_model")
-    if not header.labels:
-        raise FormatError(f"{path} is broken: it has no labels")
-    if not 0 <= header.word_ngrams <= MAX_WORD_NGRAMS:
-        problem = f"has n-grams of up to {header.word_ngrams} words; at most {MAX_WORD_NGRAMS} are supported"
-        raise FormatError(f"{path} {problem}")
-    if header.word_ngrams > 1 and not header.buckets:
-        raise FormatError(f"{path} is broken: it has n-grams of words but no buckets")
+    limit = MAX_WORD_NGRAMS if header.buckets else 1
+    if not header.labels or not 0 <= header.word_ngrams <= limit:
+        problem = f"{header.labels} labels and n-grams of up to {header.word_ngrams} words"
+        raise FormatError(f"{path} has {problem}; at least 1 label and at most {limit} words are supported")
     quantised = output if isinstance(output, QuantisedRows) else None
     if quantised and decoded_size(quantised) > max(SMALL_BYTES, MAX_EXPANSION * quantised.table.size):
         problem = f"the parts of its quantised output matrix are too large: {quantised.part_size} columns"

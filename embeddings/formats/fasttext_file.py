@@ -124,14 +124,13 @@ def read_header(path: Path, start: bytes) -> Header:
         raise FormatError(f"{path} is truncated or not a fastText model")
     if not 0 <= header.version <= VERSION:
         raise FormatError(f"{path} has fastText version {header.version}; versions up to {VERSION} are supported")
-    if not is_plausible(header) or not -1 <= header.pruned_size <= header.buckets:
+    has_buckets = header.buckets or not header.has_ngrams
+    if not is_plausible(header) or not -1 <= header.pruned_size <= header.buckets or not has_buckets:
         raise FormatError(f"{path} is broken: its header contains impossible numbers")
     if header.has_ngrams and header.max_n > MAX_NGRAM_LENGTH:
         raise FormatError(
             f"{path} has n-grams of up to {header.max_n} characters; at most {MAX_NGRAM_LENGTH} are supported"
         )
-    if header.has_ngrams and not header.buckets:
-        raise FormatError(f"{path} is broken: it has n-grams but no buckets")
     return header
 
 
@@ -144,12 +143,10 @@ def read_quantised(parts: "PartReader", what: str, rows: int, dim: int) -> Quant
     """The next quantised matrix after its flag, (rows, dim); refuses other shapes, and NaN and infinity."""
     has_norms = read_flag(parts)
     sizes = QUANTISED_SIZES.unpack(parts.read(QUANTISED_SIZES.size))
-    if sizes[:2] != (rows, dim):
-        raise FormatError(f"{parts.path} is broken: its {what} matrix is {sizes[:2]}, not {(rows, dim)}")
+    parts.expect(f"shape of the {what} matrix", sizes[:2], (rows, dim))
     codes = read_codes(parts, sizes[2], what)
     part_size, centroids = read_centroids(parts, dim)
-    if len(codes) != rows * -(-dim // part_size):
-        raise FormatError(f"{parts.path} is broken: its {what} matrix has {len(codes)} codes, not one for each part")
+    parts.expect(f"number of codes of the {what} matrix", len(codes), rows * -(-dim // part_size))
     norm_codes = read_codes(parts, rows if has_norms else 0, what)
     norms = read_centroids(parts, 1)[1] if has_norms else np.ones(CENTROIDS, np.float32)
     return QuantisedRows(codes.reshape(rows, -(-dim // part_size)), centroids, part_size, dim, norm_codes, norms)
@@ -165,10 +162,7 @@ def read_centroids(parts: "PartReader", dim: int) -> tuple[int, np.ndarray]:
     """The number of components of a part, and the next centroids, float32 (256 * dim,)."""
     header = PARTS.unpack(parts.read(PARTS.size))
     part_size = header[2]
-    if not 1 <= part_size <= dim or header != expected_parts(dim, part_size):
-        raise FormatError(
-            f"{parts.path} is broken: {header} cannot be the sizes of a quantised matrix of {dim} columns"
-        )
+    parts.expect("header of a quantised matrix", header, expected_parts(dim, min(max(part_size, 1), dim)))
     size = CENTROIDS * dim * 4
     parts.check_size(size, "the centroids of a matrix")
     centroids = np.frombuffer(parts.read(size), "<f4")
@@ -186,8 +180,7 @@ def expected_parts(dim: int, part_size: int) -> tuple[int, int, int, int]:
 def read_flag(parts: "PartReader") -> bool:
     """The next byte, which must be 0 or 1."""
     flag = parts.read(1)[0]
-    if flag > 1:
-        raise FormatError(f"{parts.path} is broken: a flag is {flag}, not 0 or 1")
+    parts.expect("flag", flag, int(flag > 0))
     return flag == 1
 
 
@@ -260,6 +253,11 @@ class PartReader:
             raise FormatError(f"{self.path} is truncated: it ends after {self.position + len(self.read_ahead)} bytes")
         return self.consume(size)
 
+    def expect(self, name: str, value: Any, expected: Any) -> None:
+        """Refuse a value that does not follow from the header."""
+        if value != expected:
+            raise FormatError(f"{self.path} is broken: the {name} is {value}, not {expected}")
+
     def consume(self, size: int) -> bytes:
         """Remove and return the first `size` of the bytes read ahead."""
         data, self.read_ahead = self.read_ahead[:size], self.read_ahead[size:]
@@ -309,8 +307,7 @@ class PartReader:
     def matrix(self, header: Header, what: str, rows: int) -> DenseRows:
         """The next matrix after its flag, float32 (rows, dim), read-only; refuses other shapes."""
         shape = SHAPE.unpack(self.read(SHAPE.size))
-        if shape != (rows, header.dim):
-            raise FormatError(f"{self.path} is broken: its {what} matrix is {shape}, not {(rows, header.dim)}")
+        self.expect(f"shape of the {what} matrix", shape, (rows, header.dim))
         self.check_size(rows * header.dim * 4, f"an {what} matrix of {shape}")
         if not rows:
             return DenseRows(np.empty(shape, np.float32))

@@ -11,12 +11,13 @@ import numpy as np
 
 from embeddings.corpora.reading.compression import open_binary, read_head
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import FormatError, S
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.fasttext_file import NEGATIVE_SAMPLING
 from embeddings.models.model import Model
 from embeddings.models.subword_composer import composer
 from embeddings.support.arrow import to_string_array
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.imports import INSTALL_GENSIM, import_extra
 from embeddings.support.logs import log
 from embeddings.vectors.file_format import Format
@@ -93,11 +94,9 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
     subwords = vectors.compose
     if isinstance(subwords, SubwordVectors):
         tables |= {"words": keyed.vectors_vocab, "ngrams": np.asarray(subwords.ngrams)}
-    try:
+    with format_errors(path):
         tokens = max(int(vectors.counts.sum()), getattr(trained, "corpus_total_words", 0))
         vocabulary = Vocabulary(vectors.words, vectors.counts, total=tokens)
-    except SettingError as error:
-        raise FormatError(f"{path}: {error}; only its vectors can be read") from None
     loss = {"loss": NEGATIVE_SAMPLING} if output is not None else {}
     return Model(
         trainer_name(trained),
@@ -122,10 +121,8 @@ def unpickle(path: Path, allow_pickle: bool) -> Any:
     remedy = f"{INSTALL_GENSIM}, or save the vectors with gensim's save_word2vec_format and read that file"
     utils = import_extra("gensim.utils", None, f"reading the gensim file {path}", remedy)
     open_binary(path).close()
-    try:
+    with format_errors(path):
         return utils.SaveLoad.load(str(path))
-    except Exception as error:  # a pickle can raise anything
-        raise FormatError(f"{path} cannot be read by gensim: {type(error).__name__}: {error}") from error
 
 
 def word_vectors(path: Path, trained: Any) -> Vectors:

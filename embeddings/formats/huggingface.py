@@ -23,10 +23,11 @@ from embeddings.corpora.segmenters import unknown_token
 from embeddings.corpora.tokenizers import WordTokenizer, is_lower_case, is_word_character
 from embeddings.corpora.word_break import emoji_ranges
 from embeddings.errors import FormatError
-from embeddings.formats.build_vectors import build_vectors
+from embeddings.formats.build_vectors import build_vectors, check_array
 from embeddings.formats.safetensors_file import COUNTS, list_names, read_counts
 from embeddings.models.model_files import package_versions
 from embeddings.support import tensors
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.imports import import_extra
 from embeddings.support.records import write_json
 from embeddings.vectors.compact_rows import to_int8
@@ -151,13 +152,9 @@ def load_tokenizer(path: Path, rows: int | None, errors: str) -> tuple[Any, list
     tokenizers = import_tokenizers()
     with open_binary(path) as stream:
         data = stream.read()
-    try:
+    with format_errors(path):
         tokenizer = tokenizers.Tokenizer.from_str(data.decode("utf-8", errors))
         ids = tokenizer.get_vocab(with_added_tokens=True)
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not UTF-8 at byte {error.start}") from None
-    except Exception as error:  # the library raises nothing more specific
-        raise FormatError(f"{path} is truncated or not a tokenizer: {' '.join(str(error).split()):.200}") from None
     tokens = sorted(ids, key=ids.__getitem__)
     last = (len(ids) if rows is None else rows) - 1
     if sorted(ids.values()) != list(range(last + 1)):
@@ -256,15 +253,12 @@ def token_rows(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
         return table
     mapping, weights = arrays.get(MAPPING), arrays.get(WEIGHTS)
     if mapping is not None:
-        if mapping.ndim != 1 or mapping.dtype.kind not in "iu":
-            raise FormatError(f"{path}: {MAPPING!r} must be (tokens,) integers, got {mapping.shape} {mapping.dtype}")
+        check_array(f"{path}: {MAPPING!r}", mapping, (None,), "i u")
         if len(mapping) and not (mapping.min() >= 0 and mapping.max() < len(table)):
             raise FormatError(f"{path}: {MAPPING!r} must hold rows from 0 to {len(table) - 1}")
         table = table[mapping]
     if weights is not None:
-        if weights.shape != table.shape[:1] or weights.dtype.kind != "f":
-            expected = f"{table.shape[:1]} floats"
-            raise FormatError(f"{path}: {WEIGHTS!r} must be {expected}, got {weights.shape} {weights.dtype}")
+        check_array(f"{path}: {WEIGHTS!r}", weights, table.shape[:1], "f")
         table = table.astype(np.float32) * weights.astype(np.float32)[:, None]
     return table
 
@@ -275,11 +269,8 @@ def find_table(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     name = next((name for name in tables if name in arrays), None)
     if name is None:
         raise FormatError(f"{path} has no static embeddings ({' or '.join(tables)}); its tensors: {list_names(arrays)}")
-    table = arrays[name]
-    is_number = table.dtype.kind == "f" or (table.dtype == np.int8 and name == MODEL2VEC_TABLE)
-    if table.ndim != 2 or table.shape[1] < 1 or not is_number:
-        raise FormatError(f"{path}: the tensor {name!r} must be (tokens, dim) floats, got {table.shape} {table.dtype}")
-    return table
+    kinds = "f int8" if name == MODEL2VEC_TABLE else "f"
+    return check_array(f"{path}: the tensor {name!r}", arrays[name], (None, None), kinds)
 
 
 def describe_table(folder: Path) -> dict[str, Any]:

@@ -13,7 +13,8 @@ import numpy as np
 
 from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
-from embeddings.formats.build_vectors import WordBuffer, build_vectors
+from embeddings.formats.build_vectors import WordBuffer, build_vectors, check_array
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.tensors import write_npy
 from embeddings.vectors.file_format import MAX_WORD_BYTES, Format, encode_words
 from embeddings.vectors.precision import cast_matrix
@@ -41,17 +42,14 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     """The vectors of a matrix (words, dim) of floats, and its words."""
     matrix = read_matrix(path)
     words_path = path.with_suffix(".txt")
-    if words_path == path:
-        raise FormatError(f"{path}: the words of a matrix belong in a .txt file next to it; rename the matrix to .npy")
-    if not words_path.exists():
-        raise FormatError(f"{path}: the words of a matrix belong in {words_path}, which does not exist")
+    if words_path == path or not words_path.exists():
+        problem = "so rename the matrix to .npy" if words_path == path else "which does not exist"
+        raise FormatError(f"{path}: the words of a matrix belong in {words_path} next to it, {problem}")
     with open_binary(words_path) as stream:
         if os.fstat(stream.fileno()).st_size > (len(matrix) + 1) * (MAX_WORD_BYTES + len("\r\n")):
             raise FormatError(f"{words_path} is too large for the words of the {len(matrix)} rows of {path}")
         lines = stream.read().removesuffix(b"\n").split(b"\n")
     lines = [line.removesuffix(b"\r") for line in lines] if lines != [b""] else []
-    if len(lines) != len(matrix):
-        raise FormatError(f"{words_path} has {len(lines)} words, but {path} has {len(matrix)} rows")
     return build_vectors(path, WordBuffer(lines).decode(errors, f"{words_path}, line", 1), matrix)
 
 
@@ -66,10 +64,7 @@ def read_matrix(path: Path) -> np.ndarray:
 
 def map_matrix(path: Path) -> np.memmap:
     """The matrix (words, dim) of floats, memory-mapped."""
-    matrix = map_array(path)
-    if matrix.ndim != 2 or matrix.shape[1] < 1 or matrix.dtype.kind != "f" or matrix.dtype.itemsize > 8:
-        kind = f"{matrix.shape} {matrix.dtype}"
-        raise FormatError(f"{path}: the matrix must be (words, dim) float16, float32 or float64, got {kind}")
+    matrix: np.memmap = check_array(str(path), map_array(path), (None, None), "float16 float32 float64")
     return matrix
 
 
@@ -77,13 +72,10 @@ def map_array(path: Path) -> np.memmap:
     """The array in a file, memory-mapped; refuses files that are truncated or continue after it."""
     with open_binary(path) as file:  # refuses pipes and missing files
         start, size = file.read(12), path.stat().st_size
-    if start[6:7] > b"\x01" and int.from_bytes(start[8:], "little") > size:  # numpy would allocate as much
-        raise FormatError(f"{path} is truncated or not an .npy file of numbers: its header is longer than the file")
-    try:
+    with format_errors(path):
+        if start[6:7] > b"\x01" and int.from_bytes(start[8:], "little") > size:  # numpy would allocate as much
+            raise FormatError("its header is longer than the file")
         array = np.lib.format.open_memmap(path, mode="r")
-    except Exception as error:  # numpy evaluates the header as Python text, which can raise almost anything
-        reason = " ".join(str(error).split())
-        raise FormatError(f"{path} is truncated or not an .npy file of numbers: {reason:.200}") from None
     expected = array.offset + array.nbytes
     if size != expected:
         raise FormatError(f"{path} has {size} bytes, but {array.shape} {array.dtype} takes {expected}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.errors import FormatError
+from embeddings.formats.build_vectors import check_array
 from embeddings.formats.huggingface import TOKENIZER, token_vectors, write_tokens
 from embeddings.formats.npy import map_array, map_matrix, read_matrix
 from embeddings.support.records import read_json, write_json
@@ -78,10 +78,7 @@ def read_counts(path: Path, rows: int) -> np.ndarray | None:
     """The counts of `rows` tokens, if there are any."""
     if not path.exists():
         return None
-    counts = map_array(path)
-    if counts.shape != (rows,) or counts.dtype != np.int64:
-        raise FormatError(f"{path} must hold {(rows,)} int64, got {counts.shape} {counts.dtype}")
-    return np.array(counts)
+    return np.array(check_array(str(path), map_array(path), (rows,), "int64"))
 
 
 def describe(path: Path) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
-from embeddings.formats.arrow_ipc import arrow_errors
 from embeddings.formats.build_vectors import RowBuffer, build_vectors
 from embeddings.support.arrow import pa
+from embeddings.support.foreign_files import format_errors
 from embeddings.vectors import arrow_table
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
@@ -39,11 +40,8 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors, read in batches; any list type is accepted if all lists have the same length."""
     with open_parquet(path) as file:
-        try:
-            arrow_table.check_schema(file.schema_arrow)
-            return read_batches(path, file)
-        except FormatError as error:
-            raise error if str(path) in str(error) else FormatError(f"{path}: {error}") from None
+        arrow_table.check_schema(file.schema_arrow)
+        return read_batches(path, file)
 
 
 def read_batches(path: Path, file: Any) -> Vectors:
@@ -83,7 +81,8 @@ def read_batches(path: Path, file: Any) -> Vectors:
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Any]:
     """Yield a reader of the file; errors become FormatError."""
-    with arrow_errors(path), pa.parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
+    open_binary(path).close()
+    with format_errors(path), pa.parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
         yield file
 
 

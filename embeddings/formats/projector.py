@@ -13,8 +13,9 @@ import numpy as np
 from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import WordBuffer, build_vectors
-from embeddings.formats.word2vec_text import LongLineError, format_rows, read_columns, stack_columns
+from embeddings.formats.word2vec_text import format_rows, read_columns, stack_columns
 from embeddings.support.arrow import pa
+from embeddings.support.foreign_files import format_errors
 from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
     Format,
@@ -97,23 +98,18 @@ def parse_metadata(path: Path, text: bytes) -> tuple[list[bytes], np.ndarray | N
 
 
 def read_matrix(path: Path, rows: int) -> np.ndarray:
-    """The matrix (rows, dim) float32; refuses any other number of lines."""
+    """The matrix (lines, dim) float32, at most `rows` lines."""
     dim, size = read_dim(path), path.stat().st_size
     if rows * dim * 2 > size + 1:
         raise FormatError(f"{path} is truncated: {size} bytes cannot contain {rows} vectors of {dim} components")
     matrix, start = np.empty((rows, dim), np.float32), 0
-    try:
-        with open_binary(path) as stream:
-            for batch in read_columns(stream, [pa.float32()] * dim, delimiter="\t", max_line=MAX_LINE):
-                end = start + batch.num_rows
-                if end <= rows:
-                    matrix[start:end] = stack_columns(batch.columns)
-                start = end
-    except (pa.ArrowException, OSError, LongLineError) as error:
-        raise FormatError(f"{path} is broken: {' '.join(str(error).split()):.200}") from None
-    if start != rows:
-        raise FormatError(f"{path} has {start} vectors, but {METADATA} has {rows} words")
-    return matrix
+    with format_errors(path), open_binary(path) as stream:
+        for batch in read_columns(stream, [pa.float32()] * dim, delimiter="\t", max_line=MAX_LINE):
+            end = start + batch.num_rows
+            if end <= rows:
+                matrix[start:end] = stack_columns(batch.columns)
+            start = end
+    return matrix if start == rows else np.empty((start, dim), np.float32)  # which is refused with the words
 
 
 def read_dim(path: Path) -> int:

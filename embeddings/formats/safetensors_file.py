@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.build_vectors import WordBuffer, build_vectors
+from embeddings.formats.build_vectors import WordBuffer, build_vectors, check_array
 from embeddings.support import tensors
 from embeddings.vectors.compact_rows import from_int8
 from embeddings.vectors.file_format import Format, encode_words
@@ -50,37 +50,27 @@ def read_matrix(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     """The vectors (words, dim) as float32."""
     if VECTORS not in arrays or WORDS not in arrays:
         raise FormatError(f"{path}: the tensors {VECTORS} and {WORDS} are required; it has {list_names(arrays)}")
-    matrix, scales = arrays[VECTORS], arrays.get(SCALES)
-    if matrix.ndim != 2 or matrix.shape[1] < 1:
-        raise FormatError(f"{path}: the tensor {VECTORS} must be (words, dim) with dim at least 1, got {matrix.shape}")
+    matrix: np.ndarray = arrays[VECTORS]
+    scales: Any = arrays.get(SCALES)
+    is_int8 = matrix.dtype == np.int8 and scales is not None
+    check_array(f"{path}: the tensor {VECTORS}", matrix, (None, None), "int8" if is_int8 else "f")
     with np.errstate(over="ignore"):  # overflow becomes infinity, which a later check refuses, naming the word
-        if matrix.dtype == np.int8 and scales is not None:
-            if scales.shape != matrix.shape[:1] or scales.dtype.kind != "f":
-                kind = f"{scales.shape} {scales.dtype}"
-                raise FormatError(f"{path}: the tensor {SCALES} must be {matrix.shape[:1]} floats, got {kind}")
+        if is_int8:
+            check_array(f"{path}: the tensor {SCALES}", scales, matrix.shape[:1], "f")
             return from_int8(matrix, scales.astype(np.float32))
-        if matrix.dtype.kind != "f":
-            raise FormatError(f"{path}: the tensor {VECTORS} must be floats, or int8 with {SCALES}; got {matrix.dtype}")
         return matrix.astype(np.float32, copy=False)
 
 
 def read_words(path: Path, arrays: Mapping[str, np.ndarray], rows: int) -> list[bytes]:
     """The words, one for each of `rows`."""
-    text = arrays[WORDS]
-    if text.ndim != 1 or text.dtype != np.uint8:
-        raise FormatError(f"{path}: the tensor {WORDS} must be (bytes,) uint8, got {text.shape} {text.dtype}")
-    data = text.tobytes()
-    if (data.count(b"\n") + 1 if rows or data else 0) != rows:
-        raise FormatError(f"{path} has {data.count(10) + bool(data)} words, but {rows} vectors")
-    return data.split(b"\n") if rows else []
+    data = check_array(f"{path}: the tensor {WORDS}", arrays[WORDS], (None,), "uint8").tobytes()
+    return data.split(b"\n") if rows or data else []
 
 
 def read_counts(path: Path, arrays: Mapping[str, np.ndarray], rows: int) -> np.ndarray | None:
     """The counts, one for each of `rows`, if there are any."""
     counts = arrays.get(COUNTS)
-    if counts is not None and (counts.shape != (rows,) or counts.dtype != np.int64):
-        raise FormatError(f"{path}: the tensor {COUNTS} must be {(rows,)} int64, got {counts.shape} {counts.dtype}")
-    return counts
+    return None if counts is None else check_array(f"{path}: the tensor {COUNTS}", counts, (rows,), "int64")
 
 
 def list_names(arrays: Mapping[str, np.ndarray]) -> str:

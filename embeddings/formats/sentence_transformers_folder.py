@@ -4,6 +4,7 @@ modules.json names a subfolder with model.safetensors and tokenizer.json, as sen
 folder is written with `tokenizers` and `safetensors`; sentence-transformers itself is not required.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from embeddings.formats.huggingface import (
     write_card,
     write_table,
 )
-from embeddings.support.foreign_files import path_below
+from embeddings.support.foreign_files import format_errors, path_below
 from embeddings.support.records import read_json, write_json
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
@@ -64,18 +65,12 @@ def find_embedding(path: Path) -> Path:
     """The folder of the StaticEmbedding; refuses other modules, and paths outside `path`."""
     modules_path = path / MODULES
     modules = read_json(modules_path)
-    if not isinstance(modules, list) or not modules or not all(isinstance(module, dict) for module in modules):
-        raise FormatError(f"{modules_path} is broken: it must list modules")
-    kinds = [str(module.get("type")).rpartition(".")[2] for module in modules]
-    if kinds[0] != "StaticEmbedding" or any(kind != IGNORED_MODULE for kind in kinds[1:]):
-        raise FormatError(f"{path} consists of {', '.join(kinds):.200}: only a StaticEmbedding has word vectors")
-    subfolder = modules[0].get("path")
-    if not isinstance(subfolder, str):
-        raise FormatError(f"{modules_path}: the path of a module must be a subfolder, got {subfolder!r:.80}")
-    try:
+    with format_errors(modules_path):
+        kinds = [str(module["type"]).rpartition(".")[2] for module in modules]
+        subfolder = os.fspath(modules[0]["path"])
+        if kinds[0] != "StaticEmbedding" or any(kind != IGNORED_MODULE for kind in kinds[1:]):
+            raise FormatError(f"it lists {', '.join(kinds):.200}: only a StaticEmbedding has word vectors")
         return path if subfolder in ("", ".") else path_below(path, subfolder)
-    except FormatError as error:
-        raise FormatError(f"{modules_path}: {error}") from None
 
 
 def describe(path: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import re
 import sys
 from functools import cache
 from itertools import groupby
+from operator import index
 from pathlib import Path
 from typing import Any
 from unicodedata import category
@@ -22,6 +23,7 @@ from embeddings.errors import FormatError, S, SettingError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.huggingface import has_only_word_characters
 from embeddings.formats.npy import map_matrix, read_matrix
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.imports import import_extra
 from embeddings.support.records import read_json
 from embeddings.vectors.file_format import Format, encode_words
@@ -119,12 +121,8 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 def name_rows(folder: Path, table: dict[int, int], errors: str) -> dict[str, int]:
     """The row of each string, from a table by hash of the string (of spaCy's symbols, by number)."""
     strings = read_json(folder / STRINGS, errors)
-    if not isinstance(strings, list) or not all(isinstance(word, str) for word in strings):
-        raise FormatError(f"{folder / STRINGS} is broken: it must list strings")
-    try:
-        store = import_spacy().strings.StringStore(strings)
-    except UnicodeEncodeError as error:
-        raise FormatError(f"{folder / STRINGS}: the string {error.object!r:.80} is not valid Unicode") from None
+    with format_errors(folder / STRINGS):  # other items than strings, or lone surrogates
+        store = import_spacy().strings.StringStore([word.encode().decode() for word in strings])
     rows: dict[str, int] = {}
     for key, row in table.items():
         if 0 < key < 2**64 and key in store:
@@ -137,15 +135,11 @@ def read_table(path: Path) -> dict[int, int]:
     msgpack = import_spacy("srsly.msgpack")
     with open_binary(path) as stream:
         data = stream.read()
-    try:  # msgpack allocates memory for the length that a list announces
+    with format_errors(path):  # msgpack allocates memory for the length that a list announces
         table: Any = msgpack.unpackb(
             data, strict_map_key=False, max_array_len=0, max_str_len=0, max_bin_len=0, max_ext_len=0
         )
-    except Exception as error:  # a broken map can raise almost anything
-        raise FormatError(f"{path} is truncated or broken: {type(error).__name__} {error!s:.100}") from None
-    if not isinstance(table, dict) or not all(type(number) is int for pair in table.items() for number in pair):
-        raise FormatError(f"{path} is broken: it must map integers to integers")
-    return table
+        return {index(key): index(row) for key, row in table.items()}
 
 
 def describe(path: Path) -> dict[str, Any]:

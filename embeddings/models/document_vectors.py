@@ -1,6 +1,6 @@
 """Vectors of documents: their names, what a saved model has of them, and documents to infer."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +11,7 @@ from embeddings.corpora.reading.sources import unusable_reason
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import FormatError, SettingError
 from embeddings.models import model_files
+from embeddings.settings import check_list
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -73,11 +74,9 @@ def new_documents(form: Any, documents: Any, texts: Any, has_tags: bool) -> "Cor
     items = documents if texts is None else texts
     if isinstance(items, Corpus):
         return items
-    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
-        raise SettingError(f"texts must be a list of texts or a Corpus, got {items!r:.80}")
     if reason := unusable_reason(items):
         raise SettingError(f"texts must be a list of texts or a Corpus, got a {type(items).__name__}: {reason}")
-    items = list(items)
+    items = check_list("texts", items)
     is_clear = texts is not None or has_tags or len(items) < 2
     if not is_clear and all(isinstance(item, str) and len(item.split()) == 1 for item in items):
         rules = form.rules if isinstance(form, WordForm) else None

@@ -149,9 +149,7 @@ def has_classifier(path: str | os.PathLike[str]) -> bool:
 
 def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """The path of a local file or folder, or of the cached local copy of a remote one."""
-    if not isinstance(path, str | os.PathLike):
-        raise SettingError(f"path must be a string or a pathlib.Path, got {path!r:.80}")
-    if not is_remote(path):
+    if not is_remote(os.fspath(path)):
         return path
     extension = Path(path).suffix.lower()
     formats = [format for format in file_format.installed_formats().values() if extension in format.extensions]
@@ -174,11 +172,7 @@ def resolve(path: str | os.PathLike[str]) -> tuple[Path, Format | None]:
     if name is not None:
         return place, file_format.load_format(name)
     start = read_head(place, MAX_SIGNATURE)
-    if not start:
-        raise FormatError(f"{path} is empty")
     marks = {mark: f"text in {encoding.upper()}" for mark, encoding in BYTE_ORDER_MARKS.items()}
-    for signature, kind in {**FOREIGN, **marks}.items():
-        if start.startswith(signature):
-            raise FormatError(f"{path} is {kind}, not a file of vectors")
-    format_names = ", ".join(file_format.names())
-    raise FormatError(f"the format of {path} is unknown: it is neither a saved model nor any of {format_names}")
+    kinds = [kind for signature, kind in {**FOREIGN, **marks}.items() if start.startswith(signature)]
+    problem = f"is {kinds[0]}" if kinds else "is of an unknown format" if start else "is empty"
+    raise FormatError(f"{path} {problem}: it is neither a saved model nor any of {', '.join(file_format.names())}")

@@ -20,7 +20,7 @@ from embeddings.indexes.cosine_search import check_search
 from embeddings.models import document_vectors, model_files
 from embeddings.models.text_settings import corpus_settings
 from embeddings.setting_names import InteropMixin
-from embeddings.settings import Positive, Range, check_value
+from embeddings.settings import Positive, Range, check_list, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import write_table
 from embeddings.support.files import atomic_write
@@ -72,10 +72,31 @@ def capabilities_of(trainer: Any) -> type[Capabilities]:
     return trainer if isinstance(trainer, type) and issubclass(trainer, Capabilities) else Capabilities
 
 
+MISSING = {  # what models without a capability cannot do, and which ones can
+    "composer": "cannot compose vectors: only vocabulary words have one",
+    "inferencer": "cannot infer document vectors; train paragraph-dbow or paragraph-dm",
+    "predictor": "predict no labels; train a classifier",
+    "sides_of": "have no sides of left and right texts; train text-pairs",
+    "context_encoder": "have no vectors of contexts; train context2vec",
+    "word_predictor": (
+        "do not predict words of new text from their contexts alone: use skipgram, cbow, structured-skipgram, "
+        "directional-skipgram, continuous-window or fasttext"
+    ),
+}
+
+
 def installed_capability(model: "Model", name: str) -> Any:
-    """A capability of a model, made by its installed trainer; None if models of the trainer lack it."""
+    """A capability of a model, made by its installed trainer.
+
+    Raises:
+        SettingError: models of the trainer lack it.
+        RegistryError: the trainer is not installed.
+    """
     make = getattr(capabilities_of(registry.load("trainer", model.name)), name)
-    return None if make is None else make(model)
+    capability = None if make is None else make(model)
+    if capability is None:
+        raise SettingError(f"{model.name} models {MISSING[name]}")
+    return capability
 
 
 def word_predictor(model: "Model") -> Any:
@@ -91,34 +112,23 @@ def word_predictor(model: "Model") -> Any:
 
 def held_out_predictor(model: "Model") -> Any:
     """The `WordPredictor` of a model, which may have a loss without probabilities of words; errors as above."""
-    predictor = installed_capability(model, "word_predictor")
-    if predictor is None:
-        raise SettingError(
-            f"{model.name} models do not predict words of new text from their contexts alone: use skipgram, cbow, "
-            "structured-skipgram, directional-skipgram, continuous-window or fasttext"
-        )
-    return predictor
+    return installed_capability(model, "word_predictor")
 
 
 def installed_inferencer(model: "Model") -> document_vectors.Infer:
     """The function by which a model infers document vectors, made by its installed trainer."""
-    message = f"{model.name} models cannot infer document vectors; train paragraph-dbow or paragraph-dm"
     try:
-        infer: document_vectors.Infer | None = installed_capability(model, "inferencer")
+        infer: document_vectors.Infer = installed_capability(model, "inferencer")
     except RegistryError as error:
         if document_vectors.DOCUMENTS in model.tables:
             raise
-        raise SettingError(message) from error
-    if infer is None:
-        raise SettingError(message)
+        raise SettingError(f"{model.name} models {MISSING['inferencer']}") from error
     return infer
 
 
 def installed_composer(model: "Model") -> Compose:
     """The compose function of a model, made by its installed trainer."""
-    compose: Compose | None = installed_capability(model, "composer")
-    if compose is None:
-        raise FormatError(f"model.json is broken: it says that {model.name} models compose vectors, but they do not")
+    compose: Compose = installed_capability(model, "composer")
     return compose
 
 
@@ -232,9 +242,8 @@ class Model(InteropMixin):
             FormatError: a table or setting is missing or broken.
         """
         if second is None and not choice:
-            if isinstance(texts, str | bytes):
-                raise SettingError(f"compose takes a list of texts, such as [{texts!r}], got {texts!r}")
-            return self._compose([self._text_form(text) if isinstance(text, str) else text for text in texts])
+            items = check_list("texts", texts)
+            return self._compose([self._text_form(text) if isinstance(text, str) else text for text in items])
         compose_phrase: Callable[..., np.ndarray] | None = getattr(self._compose, "compose", None)
         if compose_phrase is None or second is None:
             expected = "a list of texts" + " or two words" * (compose_phrase is not None)
@@ -295,9 +304,7 @@ class Model(InteropMixin):
 
     @cached_property
     def _sides(self) -> tuple["Model", "Model"]:
-        sides: tuple[Model, Model] | None = installed_capability(self, "sides_of")
-        if sides is None:
-            raise FormatError(f"model.json is broken: it says that {self.name} models have two sides")
+        sides: tuple[Model, Model] = installed_capability(self, "sides_of")
         return sides
 
     def infer(
@@ -349,8 +356,7 @@ class Model(InteropMixin):
                 below 1.
         """
         check_search(top, None)
-        if isinstance(context_words, str):
-            raise SettingError(f"context_words must be a list of words, got the string {context_words!r:.80}")
+        context_words = check_list("context_words", context_words, "words")
         objective = self.settings.get("objective", NEGATIVE_SAMPLING)
         predictor = None if objective == NEGATIVE_SAMPLING else word_predictor(self)
         if predictor is not None and (predictor.hidden_dim != self.vectors.dim or predictor.slots != 1):
@@ -391,14 +397,10 @@ class Model(InteropMixin):
         """The vectors of the contexts of the gaps of several texts, float32 (texts, dim); see `context_vector`."""
         from embeddings.corpora.corpus import Corpus  # imports numba
 
-        if isinstance(texts, str | bytes):
-            raise SettingError(f"context_vectors takes a list of texts, such as [{texts!r:.80}], got a string")
+        texts, parts = check_list("texts", texts), []
         if not texts:
             return np.zeros((0, self.vectors.dim), np.float32)
-        parts = []
         for text in texts:
-            if not isinstance(text, str):
-                raise SettingError(f"a text must be a string, got {text!r:.80}")
             sides = text.split(GAP)
             if len(sides) != 2:
                 problem = "no gap" if len(sides) == 1 else f"{len(sides) - 1} gaps"
@@ -423,9 +425,7 @@ class Model(InteropMixin):
 
     @cached_property
     def _encode_contexts(self) -> Callable[[Sequence[np.ndarray]], list[np.ndarray]]:
-        encode: Callable[..., list[np.ndarray]] | None = installed_capability(self, "context_encoder")
-        if encode is None:
-            raise SettingError(f"{self.name} models have no vectors of contexts; train context2vec")
+        encode: Callable[..., list[np.ndarray]] = installed_capability(self, "context_encoder")
         return encode
 
     @cached_property
@@ -442,9 +442,7 @@ class Model(InteropMixin):
         """
         if self.name in registry.find_all("classifier"):
             return registry.load("classifier", self.name)(self)  # type: ignore[no-any-return]
-        classifier: LabelPredictor | None = installed_capability(self, "predictor")
-        if classifier is None:
-            raise SettingError(f"{self.name} models predict no labels; train a classifier")
+        classifier: LabelPredictor = installed_capability(self, "predictor")
         return classifier
 
     def predict(
@@ -545,16 +543,15 @@ class Model(InteropMixin):
         check_value("seed", seed, int, {"ge": 0})
         vectors, compose = self.vectors, None if self.composer is None else self._compose
         names = [name for name, table in self.tables.items() if table is getattr(compose, "ngrams", None)]
-        if self.labels is not None:
-            raise SettingError(f"{self.name} models predict labels: use model.classifier.quantize")
-        if self.has_sides:
-            raise SettingError("the model has two sides: quantize each of model.sides")
-        if vectors.compact is not None:
-            raise SettingError("the model is small already: use the model that it was made from")
-        if compose is not None and not names:
-            raise SettingError(f"{self.name} models compose vectors of other parts than n-grams, which cannot be small")
-        if cutoff is not None and not names:
-            raise SettingError(f"{S.cutoff} selects n-grams, which this model does not have")
+        for problem, is_there in (
+            ("it predicts labels: use model.classifier.quantize", self.labels is not None),
+            ("it has two sides: quantize each of model.sides", self.has_sides),
+            ("it is small already: use the model that it was made from", vectors.compact is not None),
+            ("it composes vectors of other parts than n-grams", compose is not None and not names),
+            (f"it has no n-grams, which {S.cutoff} selects", cutoff is not None and not names),
+        ):
+            if is_there:
+                raise SettingError(f"this {self.name} model cannot be quantized: {problem}")
         encode = partial(CompactRows.encode, storage=storage, part_size=dsub, seed=seed)
         sizes = {len(vectors), *(len(self.tables[name]) for name in names)}  # of tables for training
         return Model(

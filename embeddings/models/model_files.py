@@ -6,17 +6,21 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import EmbeddingsError, FormatError, SettingError
+from embeddings.errors import FormatError
 from embeddings.support import tensors
 from embeddings.support.files import check_own_folder
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.records import check_fields, read_versioned
 from embeddings.vectors.compact_rows import SHAPE, CompactRows
 from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.models.model import Model
 
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
 
@@ -90,14 +94,30 @@ def read_model_json(folder: Path) -> dict[str, Any]:
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """The vocabulary of a folder."""
-    if not path.is_file():
-        raise FormatError(f"{path} is missing")
-    try:
+    with format_errors(path):
         return Vocabulary.load(path)
-    except FormatError:
-        raise
-    except (EmbeddingsError, OSError, ValueError, LookupError, TypeError) as error:
-        raise FormatError(f"{path} is broken: {error}") from error
+
+
+def saved_array(model: "Model", name: str, shape: tuple[int | None, ...], kind: str = "float32") -> Any:
+    """A table of a saved model, with rows decoded when they are read if it is small.
+
+    Arguments:
+        shape: the expected shape; None stands for any number.
+        kind: the expected data type.
+
+    Raises:
+        FormatError: the table is missing, or has another shape or type.
+    """
+    table = model.compact.get(name, model.tables.get(name))
+    own_kind, own_shape = str(getattr(table, "dtype", kind)), getattr(table, "shape", ())
+    fits = len(shape) == len(own_shape) and all(a in (b, None) for a, b in zip(shape, own_shape, strict=True))
+    if table is None or not fits or own_kind != kind:
+        expected = f"({', '.join('any' if size is None else str(size) for size in shape)})"
+        problem = "none" if table is None else f"{own_kind} {own_shape}"
+        raise FormatError(
+            f"the {model.name} model is broken: expected a table {name!r} {kind} {expected}, got {problem}"
+        )
+    return table
 
 
 def read_tensors(folder: Path, vocabulary: Vocabulary) -> tuple[Vectors, dict[str, np.ndarray], dict[str, CompactRows]]:
@@ -111,7 +131,5 @@ def read_tensors(folder: Path, vocabulary: Vocabulary) -> tuple[Vectors, dict[st
     matrix = compact.pop(VECTORS) if VECTORS in compact else tables.pop(VECTORS, first_inputs)
     if not isinstance(matrix, CompactRows) and (matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32):
         raise FormatError(f"{folder / TENSORS} has no float32 matrix {VECTORS!r}")
-    try:
+    with format_errors(folder):  # the vocabulary and the tensors may not fit together
         return Vectors(vocabulary.word_list, matrix, counts=vocabulary.counts), tables, compact
-    except SettingError as error:
-        raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit together: {error}") from None

@@ -19,7 +19,7 @@ from embeddings.corpora.tokenizers import ascii_whitespace
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError
 from embeddings.kernels.matrix_rows import DenseRows
-from embeddings.models.model_files import INPUTS
+from embeddings.models.model_files import INPUTS, saved_array
 from embeddings.models.text_settings import LABEL_PREFIX, model_settings, recorded_text_settings
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.support.arrow import string_bytes
@@ -93,14 +93,8 @@ def saved_classifier(model: "Model") -> LabelPredictor:
 
 def check_tables(model: "Model", settings: ClassifierSettings, buckets: np.ndarray) -> None:
     """Refuse tables that do not fit each other."""
-    rows = {INPUTS: len(model.vocabulary) + len(buckets), OUTPUT: len(model.labels or ())}
-    for name in rows:
-        table, shape = model.tables.get(name), (rows[name], settings.dim)
-        if table is None or table.shape != shape or table.dtype != np.float32:
-            found = "none" if table is None else f"{table.dtype} {table.shape}"
-            raise FormatError(
-                f"the {model.name} model is broken: expected a table {name!r} float32 {shape}, got {found}"
-            )
+    saved_array(model, INPUTS, (len(model.vocabulary) + len(buckets), settings.dim))
+    saved_array(model, OUTPUT, (len(model.labels or ()), settings.dim))
     is_valid = buckets.dtype == np.int32 and buckets.ndim == 1 and (len(buckets) > 0) == settings.has_ngrams
     if not is_valid or np.any((buckets < 0) | (buckets >= settings.bucket_count)):
         raise FormatError(f"the {model.name} model is broken: its table {NGRAM_BUCKETS!r} holds no valid buckets")

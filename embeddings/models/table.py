@@ -5,15 +5,19 @@ In training a row is padded with zeros to a multiple of a cache line: tables are
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from embeddings.errors import DeclarationError, S, SettingError
+from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.merge_rows import RULES
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import separate_zeros
+from embeddings.settings import check_value
 from embeddings.support.system import total_memory
+
+if TYPE_CHECKING:
+    pass
 
 Arrays = dict[str, np.ndarray]
 VECTORS = "vectors"  # the key of the word vectors in `Arrays`
@@ -160,20 +164,13 @@ class Table:
     zeros: Callable[[], np.ndarray] | None = None
 
     def __post_init__(self) -> None:
-        if self.axis not in get_args(Axis):
-            raise DeclarationError(f"the axis of a table must be one of {', '.join(get_args(Axis))}, got {self.axis!r}")
-        if self.on_continue not in (None, *get_args(Continuation)):
-            raise DeclarationError(f"on_continue must be one of {', '.join(get_args(Continuation))}")
-        if self.on_merge not in (None, *RULES):
-            raise DeclarationError(f"on_merge must be one of {', '.join(RULES)}, got {self.on_merge!r}")
+        check_value("axis", self.axis, Axis, {})
+        check_value("on_continue", self.on_continue, Continuation | None, {})
+        check_value("on_merge", self.on_merge, Literal[(None, *RULES)], {})
+        for name, lowest in (("rows", 0), ("dim", 1), ("slots", 1)):
+            check_value(name, getattr(self, name), int, {"ge": lowest})
         if self.saved_as is None and self.on_continue in ("grow", "copy"):
             raise DeclarationError(f"on_continue={self.on_continue!r} requires a table that is saved")
-        if not all(isinstance(size, int | np.integer) for size in (self.rows, self.dim, self.slots)) or (
-            self.rows < 0 or self.dim < 1 or self.slots < 1
-        ):
-            raise DeclarationError(f"a table cannot have {self.rows} rows of {self.slots} x {self.dim} numbers")
-        if self.init is not None and not callable(self.init):
-            raise DeclarationError(f"init of a table must be a function, such as uniform, got {self.init!r:.80}")
 
     @property
     def continuation(self) -> Continuation:
@@ -189,9 +186,8 @@ class Table:
         """The table with its initial values, as in training."""
         table = zero_rows(self.rows * self.slots, self.dim) if self.zeros is None else self.zeros()
         shape = self.rows * self.slots, padded(self.dim)
-        if not isinstance(table, np.ndarray) or table.shape != shape or table.dtype != np.float32:
-            problem = f"{table.dtype} {table.shape}" if isinstance(table, np.ndarray) else f"{table!r:.80}"
-            raise DeclarationError(f"zeros of a table must return float32 {shape}, got {problem}")
+        if table.shape != shape or table.dtype != np.float32:  # kernels write to its addresses
+            raise DeclarationError(f"zeros of a table must return float32 {shape}, got {table.dtype} {table.shape}")
         if self.init is not None:
             self.init(table, self.dim, seed + self.seed)
         return self.concatenate(table)
@@ -219,6 +215,4 @@ class Table:
 
 def word_vectors(rows: int, dim: int, initializer: str = "uniform") -> Table:
     """The table of the word vectors that a model is for; `initializer` is a key of `INITIALIZERS`."""
-    if initializer not in INITIALIZERS:
-        raise DeclarationError(f"{S.initializer} must be one of {', '.join(INITIALIZERS)}, got {initializer!r}")
     return Table(rows=rows, dim=dim, axis="words", init=INITIALIZERS[initializer], saved_as=VECTORS)

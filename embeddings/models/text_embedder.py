@@ -23,10 +23,11 @@ from embeddings.corpora.text_scanner import ItemScanner
 from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer, lower_case
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
-from embeddings.errors import CorpusError, FormatError, NoWordsError, S, SettingError
+from embeddings.errors import CorpusError, NoWordsError, S, SettingError
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
 from embeddings.support.cosine import normalize_rows
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.imports import import_extra
 from embeddings.support.threads import map_in_order
 from embeddings.vectors.pooling import (
@@ -281,10 +282,8 @@ class TextEncoder:
 def load_tokenizer(path: Path) -> Any:
     """A tokenizer of the library tokenizers, which keeps all of a text."""
     tokenizers = import_extra("tokenizers", "tokenizers", "a folder with a tokenizer.json")
-    try:
+    with format_errors(path):
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing more specific
-        raise FormatError(f"{path} is missing or not a tokenizer: {' '.join(str(error).split()):.200}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

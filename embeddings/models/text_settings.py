@@ -6,6 +6,8 @@ from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.setting_names import WORD_SETTINGS
+from embeddings.settings import check_value
+from embeddings.support.foreign_files import format_errors
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -30,11 +32,12 @@ class TrainedModel(Protocol):
 def recorded_text_settings(model: TrainedModel) -> dict[str, Any]:
     """All text settings of a model, with defaults for unrecorded ones, and `PHRASES` if there were any."""
     text = model.record.get("text")
-    if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in STRINGS):
-        raise FormatError(f"the {model.name} model is broken: its record has no valid text settings ('text')")
-    phrases = text.get(PHRASES)
-    if phrases is not None and not (isinstance(phrases, dict) and isinstance(phrases.get("joiner"), str)):
-        raise FormatError(f"the {model.name} model is broken: the phrases in its record have no joiner")
+    has_settings = isinstance(text, dict) and all(isinstance(text.get(name), str) for name in STRINGS)
+    phrases = text.get(PHRASES) if isinstance(text, dict) else None
+    has_joiner = phrases is None or (isinstance(phrases, dict) and isinstance(phrases.get("joiner"), str))
+    if not isinstance(text, dict) or not has_settings or not has_joiner:
+        problem = "text settings ('text')" if has_joiner else "joiner of its phrases"
+        raise FormatError(f"the {model.name} model is broken: its record has no valid {problem}")
     return {**text, **recorded_settings(text)}
 
 
@@ -88,11 +91,7 @@ def check_same_text_settings(model: TrainedModel, encoded: "EncodedCorpus") -> N
 
 def model_settings(kind: type, model: TrainedModel) -> Any:
     """A class of settings, such as a trainer, with the recorded settings of a model, which must fit its vectors."""
-    try:
+    with format_errors(f"the {model.name} model"):
         settings: Any = kind(**model.settings)
-    except (TypeError, SettingError) as error:
-        raise FormatError(f"the {model.name} model is broken: {error}") from None
-    if settings.dim != model.vectors.dim:  # kernels rely on the length of rows
-        problem = f"the setting dim is {settings.dim}, but its vectors have {model.vectors.dim} dimensions"
-        raise FormatError(f"the {model.name} model is broken: {problem}")
-    return settings
+        check_value("dim", settings.dim, int, {"ge": model.vectors.dim, "le": model.vectors.dim})  # kernels rely on it
+        return settings

@@ -99,10 +99,9 @@ def weighted_rows(embedder: "TextEmbedder") -> np.ndarray:
 def expected_directions(embedder: "TextEmbedder", count: int) -> np.ndarray:
     """The first principal directions of texts of independent words, (count, dim)."""
     vocabulary = embedder.vocabulary
-    if vocabulary is None and (count or embedder.requires_fit):
-        raise SettingError(f"vectors without counts require texts to learn from: set {S.fit_on}")
-    if embedder.requires_fit:
-        raise SettingError(f"weighting {embedder.pool} requires texts to learn from: set {S.fit_on}")
+    if embedder.requires_fit or (vocabulary is None and count):
+        needed = f"weighting {embedder.pool}" if vocabulary is not None else "vectors without counts"
+        raise SettingError(f"{needed}: set {S.fit_on} to texts to learn from")
     rows = weighted_rows(embedder)
     if not count or vocabulary is None:
         return np.zeros((0, rows.shape[1]))

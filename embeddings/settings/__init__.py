@@ -9,6 +9,7 @@ from embeddings.settings.setting_fields import Range as Range
 from embeddings.settings.setting_fields import SearchRange as SearchRange
 from embeddings.settings.setting_fields import Settings as Settings
 from embeddings.settings.setting_fields import check_arguments as check_arguments
+from embeddings.settings.setting_fields import check_list as check_list
 from embeddings.settings.setting_fields import check_value as check_value
 from embeddings.settings.setting_fields import field_types as field_types
 from embeddings.settings.setting_fields import flag as flag

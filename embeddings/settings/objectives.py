@@ -213,10 +213,8 @@ class ObjectiveChoice(NegativeSampling):
     def __post_init__(self) -> None:
         super().__post_init__()
         WORD_OBJECTIVES.check(self, self.objective)
-        if self.proposals == "log-uniform" and self.noise_exponent != NegativeSampling.noise_exponent:
-            raise SettingError(
-                f"{S.noise_exponent(self.noise_exponent)} has no effect with {S.proposals('log-uniform')}"
-            )
+        is_used = self.proposals == "unigram" or self.noise_exponent == NegativeSampling.noise_exponent
+        self.require("noise_exponent", is_used, S.proposals("unigram"))
         if self.cutoffs is not None:
             parts = self.cutoffs.split(",")
             ranks = [int(part) if part.strip().isdecimal() and len(part) < 10 else 0 for part in parts]

@@ -9,7 +9,7 @@ import inspect
 import math
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
 from numbers import Integral, Real
@@ -154,6 +154,13 @@ def check_arguments(function: Callable[..., Any], **values: Any) -> None:
         check_value(name, value, parameter_types(function)[name], {})
 
 
+def check_list(name: str, values: Any, items: str = "texts") -> list[Any]:
+    """The items of an iterable; refuses a string, whose items would be its characters."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise SettingError(f"{S[name]} must be a list of {items}, such as [{values!r:.80}], got {values!r:.80}")
+    return list(values)
+
+
 @cache
 def parameter_types(function: Callable[..., Any]) -> dict[str, Any]:
     """The annotations of a function's parameters."""
@@ -202,6 +209,11 @@ class Settings(AdvisesOnNames):
         for field in dataclasses.fields(self):
             value = check_value(field.name, getattr(self, field.name), hints[field.name], field.metadata)
             object.__setattr__(self, field.name, value)
+
+    def require(self, name: str, is_met: bool, requirement: str) -> None:
+        """Refuse the value of a setting that has no effect, or makes no sense, because a requirement is not met."""
+        if not is_met:
+            raise SettingError(f"{S[name](getattr(self, name))} requires {requirement}")
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from embeddings import learning_rates
-from embeddings.errors import S, SettingError
-from embeddings.settings.setting_fields import SearchRange, Settings, option
+from embeddings.errors import S
+from embeddings.settings.setting_fields import SearchRange, Settings, check_value, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,19 +177,14 @@ class Schedule(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        value = self.min_learning_rate
-        if value is not None and self.schedule == learning_rates.CONSTANT:
-            raise SettingError(f"{S.min_learning_rate} has no effect with the schedule {self.schedule!r}; leave it out")
-        if value is not None and value > self.learning_rate:
-            raise SettingError(
-                f"{S.min_learning_rate} must be at most {S.learning_rate}, {self.learning_rate}, got {value}"
-            )
-        if value == 0 and self.schedule in learning_rates.NONZERO_MINIMUM:
-            raise SettingError(
-                f"{S.min_learning_rate} must be greater than 0 with the schedule {self.schedule!r}, got 0.0"
-            )
-        if self.stages is not None and self.schedule != learning_rates.STEP:
-            raise SettingError(f"{S.stages} requires the schedule {learning_rates.STEP!r}, got {self.schedule!r}")
+        bounds = {"gt": 0} if self.schedule in learning_rates.NONZERO_MINIMUM else {"ge": 0}
+        check_value("min_learning_rate", self.min_learning_rate, float | None, bounds)
+        fits = self.min_learning_rate is None or self.min_learning_rate <= self.learning_rate
+        self.require("min_learning_rate", fits, f"{S.learning_rate} to be at least as high, got {self.learning_rate}")
+        is_unused = self.min_learning_rate is not None and self.schedule == learning_rates.CONSTANT
+        self.require("min_learning_rate", not is_unused, f"another {S.schedule} than {learning_rates.CONSTANT!r}")
+        is_used = self.stages is None or self.schedule == learning_rates.STEP
+        self.require("stages", is_used, S.schedule(learning_rates.STEP))
 
     @property
     def final_learning_rate(self) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.preprocessing import MultiLabelBinarizer
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -74,8 +74,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         targets = Targets.of(y)
         check_value("k", self.k, int | None, {"ge": 1})
         check_value("threshold", self.threshold, float, {"ge": 0, "le": 1})
-        if len(targets.rows) != len(texts):
-            raise SettingError(f"X has {len(texts)} texts, but y has {len(targets.rows)} rows")
+        check_consistent_length(texts, targets.rows)
         trainer = self._make_trainer(TRAINER)
         if not isinstance(trainer, TextClassification):
             raise SettingError(f"{S.trainer} must be 'classifier' or a TextClassification, got {self.trainer!r}")

@@ -222,9 +222,7 @@ class ParagraphVectorizer(TextVectorizer):
         for name in ("tokenizer", "case"):
             if getattr(self, name) is not None:
                 raise SettingError(f"{name} cannot be combined with model, which has its own {name}")
-        model = load_model(self.model) if isinstance(self.model, str | os.PathLike) else self.model
-        if not isinstance(model, Model):
-            raise SettingError(f"model must be a Model or the path of one, got {model!r:.80}")
+        model: Any = load_model(self.model) if isinstance(self.model, str | os.PathLike) else self.model
         installed_inferencer(model)
         text = model.record.get("text")
         if isinstance(text, dict) and text.get(PHRASES) is not None:

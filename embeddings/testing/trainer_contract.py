@@ -328,7 +328,7 @@ def check_stopped(trainer: Any) -> None:
 
 def check_objective_settings(trainer: Any) -> None:
     """Assert that each setting of objectives and random words that the trainer accepts changes what is learned."""
-    if not isinstance(trainer, NegativeSampling):
+    if not issubclass(type(trainer), NegativeSampling):
         return
     trainer = one_epoch(trainer)
     types, before = field_types(type(trainer)), learned(trainer)

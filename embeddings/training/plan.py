@@ -48,7 +48,7 @@ class Plan:
             padding, under the names that they declare. By default these are saved.
         vocabulary: the items that get vectors, if these are not the words of the corpus.
         tags: a pyarrow array of strings, one for each row of the table "documents".
-        composes: whether the model composes vectors, if its trainer has a composer.
+        composes: False if the model composes no vectors although its trainer has a composer.
         loss_is_estimate: whether the loss estimates one over all words.
         labels: the labels of texts with the number of texts of each, for a model that predicts labels.
         record: further JSON values for the record of the model.

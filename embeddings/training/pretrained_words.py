@@ -31,7 +31,7 @@ class PretrainedInputs(NamedTuple):
     projection: (pretrained dim, padded dim) the matrix P; without rows if vectors are concatenated.
     is_trained: (vocabulary,) whether the trained row of a word is part of its row.
     trained_dim: numbers in a trained row, without padding.
-    trained_start: where the trained row of a word begins in its row: 0 if vectors are projected.
+    trained_start: the first component of a row that belongs to the trained part: 0 if vectors are projected.
     pooled: (pretrained dim,) scratch memory: the mean or sum of the pretrained vectors of a group.
     """
 

@@ -160,8 +160,6 @@ def pair_rows(source: Vectors, target: Vectors, dictionary: Dictionary) -> Rows:
     elif isinstance(dictionary, str | os.PathLike):
         pairs = read_dictionary(dictionary)
     else:
-        if not isinstance(dictionary, Iterable):
-            raise SettingError(f"{S.dictionary} must be a file, a list of pairs or a name, got {dictionary!r:.80}")
         pairs = list(dictionary)
         for pair in pairs:
             if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):

@@ -9,8 +9,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from embeddings.errors import FormatError, SettingError, marked
+from embeddings.errors import FormatError
 from embeddings.support.arrow import combine_chunks, pa, to_arrow, to_numpy, to_string_array
+from embeddings.support.foreign_files import format_errors
 from embeddings.vectors.compact_rows import from_int8
 from embeddings.vectors.file_format import check_dim
 from embeddings.vectors.precision import encode_matrix
@@ -40,17 +41,12 @@ def to_table(vectors: WordVectors, *, dtype: str = "float32") -> Any:
 
 def from_table(table: Any, vectors_class: Callable[..., V]) -> V:
     """The vectors of a table or record batch, as `vectors_class`; a contiguous float32 matrix is not copied."""
-    check_schema(table.schema)
-    try:
+    with format_errors("the table"):
+        check_schema(table.schema)
         table.validate(full=True)
         words, matrix, counts = get_column(table, WORD).to_pylist(), read_matrix(table), read_counts(table)
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise FormatError(f"the table is broken: {' '.join(str(error).split()):.200}") from error
-    try:
         vectors: Any = vectors_class(words, matrix, counts=counts)
         return cast(V, vectors.check_finite())
-    except SettingError as error:
-        raise FormatError(marked(error)) from None
 
 
 def check_schema(schema: Any) -> None:
@@ -63,13 +59,16 @@ def check_schema(schema: Any) -> None:
         advice = "" if names != "text, embedding" else ": to load texts as words, rename them"
         raise FormatError(f"the columns {WORD} and {VECTOR} are required, once each; the columns are: {names}{advice}")
     text = word.value_type if pa.types.is_dictionary(word) else word
-    if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
-        raise FormatError(f"the column {WORD} must contain strings, not {word}")
+    is_text = pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)
     is_list = pa.types.is_fixed_size_list(vector) or pa.types.is_list(vector) or pa.types.is_large_list(vector)
-    if not is_list or not (pa.types.is_floating(vector.value_type) or is_quantised(schema)):
-        raise FormatError(f"the column {VECTOR} must contain lists of floats, not {vector}")
-    if count is not None and not pa.types.is_integer(count):
-        raise FormatError(f"the column {COUNT} must contain integers, not {count}")
+    is_vector = is_list and (pa.types.is_floating(vector.value_type) or is_quantised(schema))
+    for name, expected, is_right in (
+        (WORD, "strings", is_text),
+        (VECTOR, "lists of floats", is_vector),
+        (COUNT, "integers", count is None or pa.types.is_integer(count)),
+    ):
+        if not is_right:
+            raise FormatError(f"the column {name} must contain {expected}, not {column_types[name]}")
 
 
 def is_quantised(schema: Any) -> bool:
@@ -100,10 +99,7 @@ def read_counts(table: Any) -> np.ndarray | None:
     """The counts as int64; None if there is no such column or it contains only nulls."""
     if COUNT not in table.schema.names or table.column(COUNT).null_count == table.num_rows:
         return None
-    try:
-        counts: np.ndarray = to_numpy(get_column(table, COUNT).cast(pa.int64()))
-    except pa.ArrowInvalid as error:
-        raise FormatError(f"the column {COUNT} does not fit 64 bits: {error}") from None
+    counts: np.ndarray = to_numpy(get_column(table, COUNT).cast(pa.int64()))
     return counts
 
 
@@ -119,8 +115,6 @@ def read_matrix(table: Any) -> np.ndarray:
 def read_lists(lists: Any) -> np.ndarray:
     """A column of lists of equal length as a matrix (words, dim) float32; refuses nulls."""
     flat = lists.flatten()
-    if flat.null_count:
-        raise FormatError(f"the column {VECTOR} contains nulls")
     if pa.types.is_fixed_size_list(lists.type):
         dim = lists.type.list_size
     else:
@@ -128,8 +122,8 @@ def read_lists(lists: Any) -> np.ndarray:
         dim = int(sizes[0]) if len(sizes) else 0
         if (sizes != dim).any():
             raise FormatError(f"vectors of different lengths: {dim} and {int(sizes[sizes != dim][0])} components")
-    if dim < 1:
-        raise FormatError("vectors must have at least 1 component, got 0")
+    if dim < 1 or flat.null_count:
+        raise FormatError(f"the column {VECTOR} must hold vectors without nulls, of at least 1 component, got {dim}")
     check_dim(dim, f"the column {VECTOR}")
     with np.errstate(over="ignore"):  # overflow becomes infinity, which a later check refuses, naming the word
         flat = to_numpy(flat).astype(np.float32, copy=False)

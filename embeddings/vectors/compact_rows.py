@@ -8,6 +8,7 @@ import numpy as np
 
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.kernels.matrix_rows import CENTROIDS
+from embeddings.settings import check_value
 from embeddings.support.cosine import row_blocks
 
 Storage = Literal["float16", "int8", "codes"]
@@ -78,8 +79,7 @@ class CompactRows:
         elif storage == "int8":
             arrays = dict(zip(("int8", "scales"), to_int8(matrix), strict=True))
         else:
-            if not 1 <= part_size <= dim:
-                raise SettingError(f"{S.dsub} must be in [1, {dim}], the dimension of the model, got {part_size}")
+            check_value("dsub", part_size, int, {"ge": 1, "le": dim})
             parts = -(-dim // part_size)
             encoded = quantise(matrix, -(-dim // parts), has_norms=True, seed=seed)
             names = ("centroids", "norm_codes", "norms")

@@ -13,7 +13,7 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.corpora.reading.compression import open_decompressed, read_head
-from embeddings.errors import EmbeddingsError, FormatError, OutputError, RegistryError, S, SettingError
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, S, SettingError
 from embeddings.support.cosine import row_blocks
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
 from embeddings.support.logs import log
@@ -99,15 +99,14 @@ def encode_words(vectors: WordVectors, *, format: str, forbidden: re.Pattern[str
     """The words in UTF-8; refuses empty ones, `forbidden` characters, invalid Unicode, and more than 32 KiB."""
     for word in vectors.words:
         match = forbidden.search(word) if forbidden else None
-        if not word or match:
-            why = f"contains {match[0]!r}" if match else "is empty"
-            raise FormatError(f"the {format} format cannot store the word {word!r:.80}, which {why}")
         try:
             encoded = word.encode("utf-8")
         except UnicodeEncodeError:
-            raise FormatError(f"the {format} format cannot store the word {word!r:.80}: not valid Unicode") from None
-        if len(encoded) > MAX_WORD_BYTES:
-            raise FormatError(f"the word {word!r:.80}... has {len(encoded)} bytes, more than {MAX_WORD_BYTES}")
+            encoded = None
+        if not encoded or match or len(encoded) > MAX_WORD_BYTES:
+            problem = f"contains {match[0]!r}" if match else f"has {len(encoded or b'')} bytes, above {MAX_WORD_BYTES}"
+            problem = "is not valid Unicode" if encoded is None else problem if word else "is empty"
+            raise FormatError(f"the {format} format cannot store the word {word!r:.80}, which {problem}")
         yield encoded
 
 
@@ -172,9 +171,7 @@ def names() -> Mapping[str, tuple[str, ...]]:
 def load_format(name: str) -> Format:
     """The format with this name or former name."""
     current = ALIASES.get(name, name)
-    plugin = registry.load("format", current if current in registry.find_all("format") else name)
-    if not isinstance(plugin, Format):
-        raise RegistryError(f"the entry point {name!r} of embeddings.formats is not an embeddings.formats.Format")
+    plugin: Format = registry.load("format", current if current in registry.find_all("format") else name)
     return plugin
 
 
@@ -189,11 +186,10 @@ def format_for_path(path: str | os.PathLike[str]) -> str:
     """The name of the format that the extension of a path selects."""
     extension, known = Path(path).suffix.lower(), extensions()
     matches = known.get(extension, [])
-    if not matches:
+    if len(matches) != 1:
         listing = ", ".join(f"{ext} ({' or '.join(formats)})" for ext, formats in known.items())
-        raise FormatError(f"{path}: no format has the extension {extension!r}; use one of {listing}, or set {S.format}")
-    if len(matches) > 1:
-        raise FormatError(f"{path}: the extension {extension!r} may mean {' or '.join(matches)}; set {S.format}")
+        problem = f"the extension {extension!r} may mean {' or '.join(matches) or 'no format'}"
+        raise FormatError(f"{path}: {problem}; set {S.format}, or use one of {listing}")
     return matches[0]
 
 

@@ -91,8 +91,7 @@ def combine(spaces: list[Vectors], rows: list[np.ndarray], average: bool) -> np.
 
 def reduce_rows(matrix: np.ndarray, dim: int) -> np.ndarray:
     """Rows projected onto the first `dim` right singular vectors, without centring."""
-    if dim > matrix.shape[1]:
-        raise SettingError(f"{S.dim} must be at most {matrix.shape[1]}, the components of all vectors, got {dim}")
+    check_value("dim", dim, int, {"le": matrix.shape[1]})
     _, v = np.linalg.eigh((matrix.T @ matrix).astype(np.float64))
     return np.asarray(matrix @ v[:, ::-1][:, :dim].astype(np.float32))
 

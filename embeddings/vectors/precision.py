@@ -4,11 +4,12 @@ An int8 vector is stored as integers from -127 to 127 times its scale, max |comp
 component is at most half the scale, 0.4 % of the largest component.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import FormatError
+from embeddings.settings import check_value
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.vectors.compact_rows import from_int8, to_int8
 from embeddings.vectors.word_vectors import WordVectors
@@ -25,8 +26,7 @@ class RoundingError(NamedTuple):
 
 def cast_matrix(vectors: WordVectors, dtype: str) -> np.ndarray:
     """The matrix as float32 or float16; refuses other dtypes, and overflow, naming the word."""
-    if dtype not in ("float32", "float16"):
-        raise SettingError(f"{S.dtype} must be float32 or float16, got {dtype!r}")
+    check_value("dtype", dtype, Literal["float32", "float16"], {})
     if dtype == "float32":
         dense: np.ndarray = np.ascontiguousarray(vectors.matrix)
         return dense
@@ -41,8 +41,7 @@ def cast_matrix(vectors: WordVectors, dtype: str) -> np.ndarray:
 
 def encode_matrix(vectors: WordVectors, dtype: str) -> tuple[np.ndarray, np.ndarray | None]:
     """The matrix as one of `DTYPES`, and for int8 the scales (words,) float32, else None."""
-    if dtype not in DTYPES:
-        raise SettingError(f"{S.dtype} must be {', '.join(DTYPES[:-1])} or {DTYPES[-1]}, got {dtype!r}")
+    check_value("dtype", dtype, Literal[DTYPES], {})
     if dtype != "int8":
         return cast_matrix(vectors, dtype), None
     return to_int8(vectors.matrix)

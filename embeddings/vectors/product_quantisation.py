@@ -5,6 +5,7 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows
 from embeddings.kernels.row_sums import decode_rows
+from embeddings.settings import check_value
 from embeddings.support.cosine import row_blocks
 from embeddings.support.imports import import_library
 
@@ -25,8 +26,7 @@ def quantise(matrix: np.ndarray, part_size: int = 2, *, has_norms: bool = False,
         SettingError: `part_size` is not in [1, dim], or the matrix contains NaN, infinity or too large numbers.
     """
     dim = matrix.shape[1]
-    if not 1 <= part_size <= dim:
-        raise SettingError(f"the size of a part must be in [1, {dim}], the number of components, got {part_size}")
+    check_value("part_size", part_size, int, {"ge": 1, "le": dim})
     lengths = row_norms(matrix)
     values, norms = np.ascontiguousarray(matrix, np.float32), np.ones(CENTROIDS, np.float32)
     norm_codes = np.empty(0, np.uint8)

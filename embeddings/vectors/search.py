@@ -14,6 +14,7 @@ from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import SearchMethod
 from embeddings.setting_names import OUR_NAMES, normalize_name
+from embeddings.settings import check_list
 from embeddings.support import cosine
 from embeddings.support.result_table import ResultTable
 from embeddings.vectors.index import Index, as_index, as_indexed_vectors
@@ -101,10 +102,9 @@ def query_row(vectors: WordVectors, item: Any) -> np.ndarray:
         row = np.asarray(item)
     except ValueError:  # lists of several lengths
         row = np.asarray(None)
-    if row.ndim == 0:
-        raise SettingError(f"a query must be a word or a vector, or a list of them, got {item!r:.80}")
     if row.shape != (vectors.dim,) or row.dtype.kind not in "fiu":
-        raise SettingError(f"a query vector must be ({vectors.dim},), got {row.shape} of {row.dtype}")
+        expected = f"a word or a vector ({vectors.dim},), or a list of them"
+        raise SettingError(f"a query must be {expected}, got {row.shape} of {row.dtype}: {item!r:.80}")
     return row
 
 
@@ -132,9 +132,7 @@ def label_rows(
 
 def word_list(vectors: WordVectors, words: Iterable[str]) -> list[str]:
     """Words as a list; raises SettingError for a string in place of a list, and for items that are not words."""
-    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
-        raise SettingError(f"words must be a list of words, got {words!r:.80}")
-    words = list(words)
+    words = check_list("words", words, "words")
     if invalid := [word for word in words if vectors.as_word(word) is None]:
         raise SettingError(f"words must be strings, got {invalid[0]!r:.80}")
     return words

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from embeddings.errors import S, SettingError
+from embeddings.settings import check_value
 from embeddings.vectors.compact_rows import CompactRows
 
 Word = str | bytes
@@ -36,7 +37,7 @@ def subwords(
     Words may be bytes, which are hashed as in fastText even if they are not UTF-8. Lengths count characters and
     boundaries.
     """
-    check_ngrams(min_n, max_n, buckets)
+    check_ngrams(min_n, max_n, buckets if max_n else None)
     offsets, codes = ngram_hashes(words, min_n, max_n, hashes)
     return offsets, bucket_rows(codes, buckets)
 
@@ -109,14 +110,14 @@ def to_bytes(word: Word) -> bytes:
     return word.encode("utf-8", "surrogatepass")
 
 
-def check_ngrams(min_n: int, max_n: int, buckets: int) -> None:
-    """Refuse n-gram settings that are out of range."""
-    if not 0 <= max_n <= MAX_NGRAM_LENGTH:
-        raise SettingError(f"{S.max_n} must be in [0, {MAX_NGRAM_LENGTH}], got {max_n}")
-    if max_n and not 0 <= min_n <= max_n:
-        raise SettingError(f"{S.min_n} must be in [0, {max_n}], up to {S.max_n}, got {min_n}")
-    if not (1 if max_n else 0) <= buckets <= MAX_BUCKETS:
-        raise SettingError(f"{S.buckets} must be in [1, {MAX_BUCKETS}], got {buckets}")
+def check_ngrams(min_n: int, max_n: int, buckets: int | None) -> None:
+    """Refuse n-gram settings that are out of range, and buckets without n-grams; None stands for their default."""
+    check_value("max_n", max_n, int, {"ge": 0, "le": MAX_NGRAM_LENGTH})
+    if max_n:
+        check_value("min_n", min_n, int, {"ge": 0, "le": max_n})
+        check_value("buckets", buckets, int | None, {"ge": 1, "le": MAX_BUCKETS})
+    elif buckets:
+        raise SettingError(f"{S.buckets(buckets)} requires n-grams: raise {S.max_n} above 0")
 
 
 MAX_BLOCK_NGRAMS = 1 << 22  # in memory at a time, unless a single word has more
@@ -138,7 +139,7 @@ class SubwordVectors:
     hashes: int = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_ngrams(self.min_n, self.max_n, self.ngrams.shape[0])
+        check_ngrams(self.min_n, self.max_n, self.ngrams.shape[0] if self.max_n else None)
 
     def __call__(self, words: Sequence[Word]) -> np.ndarray:
         """The vectors of words outside the vocabulary, (words, dim) float32: means over their n-grams, or zeros."""

@@ -18,7 +18,7 @@ from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
 from embeddings.indexes.protocol import SearchMethod
 from embeddings.setting_names import InteropMixin
-from embeddings.settings import Positive
+from embeddings.settings import Positive, check_list, check_value
 from embeddings.support import cosine
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.html_elements import Html, tag
@@ -113,18 +113,14 @@ class Vectors(InteropMixin):
         self.word_list = words if isinstance(words, WordList) else WordList(words)
         self.compact = matrix if isinstance(matrix, CompactRows) else None
         if self.compact is None:
-            try:
-                self.matrix = np.asarray(matrix, dtype=np.float32)
-            except (TypeError, ValueError) as error:
-                raise SettingError(f"matrix must be numbers, (words, dim): {error}") from None
+            self.matrix = np.asarray(matrix, dtype=np.float32)
         self._shape: tuple[int, ...] = self.matrix.shape if self.compact is None else self.compact.shape
         self.counts: np.ndarray | None = None if counts is None else as_counts(counts)
         self.compose = compose
         self.word_form = word_form
-        if len(self._shape) != 2 or self._shape[1] < 1:
-            raise SettingError(f"matrix must be (words, dim) with dim at least 1, got {self._shape}")
-        if len(self) != self._shape[0]:
-            raise SettingError(f"matrix must have a row for each word: {len(self)} words, {self._shape[0]} rows")
+        if len(self._shape) != 2 or self._shape[1] < 1 or len(self) != self._shape[0]:
+            expected = f"a row for each of {len(self)} words and at least 1 column"
+            raise SettingError(f"matrix must be (words, dim), with {expected}, got {self._shape}")
         if self.counts is not None and self.counts.shape != (len(self),):
             raise SettingError(f"counts must have one number for each of {len(self)} words, got {self.counts.shape}")
 
@@ -233,7 +229,7 @@ class Vectors(InteropMixin):
         """
         if self.as_word(key) is not None:
             return self._vector(key)
-        if not isinstance(key, Sequence | np.ndarray) or isinstance(key[:0], bytes):
+        if not isinstance(key, Sequence | np.ndarray) or isinstance(key[:0], bytes):  # a set has no order
             raise SettingError(f"key must be a word or a list of words, got {key!r:.80}")
         return np.array([self._vector(word) for word in key], dtype=np.float32).reshape(-1, self.dim)
 
@@ -389,9 +385,6 @@ class Vectors(InteropMixin):
             words, matrix = frame[WORD].tolist(), vector_column(frame)
             counts = frame[COUNT] if COUNT in frame.columns and not frame[COUNT].isna().all() else None
         else:
-            for name, dtype in frame.dtypes.items():
-                if getattr(dtype, "kind", "O") not in "fiu":
-                    raise SettingError(f"the column {name!r} must hold numbers, got {dtype}")
             words, matrix, counts = frame.index.tolist(), frame.to_numpy(dtype=np.float32), None
         wrong = next((word for word in words if not isinstance(word, str)), None)
         if wrong is not None:
@@ -422,14 +415,11 @@ class Vectors(InteropMixin):
             SettingError: a number below 1.
         """
         if isinstance(words, int | np.integer):
-            if words < 1:
-                raise SettingError(f"the number of words must be at least 1, got {words}")
+            check_value("words", words, int, {"ge": 1})
             rows: slice | list[int] = slice(int(words))
             subset_words = self.words[: int(words)]
         else:
             words = [words] if isinstance(words, str) else words
-            if not isinstance(words, Iterable):
-                raise SettingError(f"words must be a number or a list of words, got {words!r:.80}")
             rows = list(dict.fromkeys(map(self.index, words)))
             subset_words = [self.words[row] for row in rows]
         counts = None if self.counts is None else self.counts[rows]
@@ -563,9 +553,7 @@ class Vectors(InteropMixin):
     ) -> list[search.Neighbours]:
         """`most_similar` for each query, searched as one batch."""
         check_search(top, restrict)
-        if isinstance(queries, str) or not isinstance(queries, Iterable):
-            raise SettingError(f"queries must be a list of queries, got {queries!r:.80}")
-        sums = [search.sum_terms(self, query, ()) for query in queries]
+        sums = [search.sum_terms(self, query, ()) for query in check_list("queries", queries, "queries")]
         return search.nearest(self, sums, top, restrict, index, method, others) if sums else []
 
     @search.refuse_other_names
@@ -592,10 +580,9 @@ class Vectors(InteropMixin):
             UnknownWordError: a word has no vector.
             SettingError: `method` is unknown, or `top` or `restrict` is below 1.
         """
+        check_value("method", method, Literal["3cosadd", "3cosmul"], {})
         if method == "3cosadd":
             return self.most_similar([b, c], [a], top=top, restrict=restrict)
-        if method != "3cosmul":
-            raise SettingError(f"{S.method} must be 3cosadd or 3cosmul, got {method!r}")
         excluded_rows = [self.index(word) for word in (a, b, c) if word in self]
         ids, scores = search_multiplicative(
             self.unit_rows, self[[a, b, c]], top, restrict=restrict, exclude=excluded_rows

@@ -231,10 +231,6 @@ def quantize(
         SettingError: an argument is out of range, or the classifier is quantised already.
         CorpusError: the texts cannot be read, or have no label of the classifier.
     """
-    given: Any = classifier
-    if not isinstance(given, LabelPredictor):
-        expected = "a classifier, such as model.classifier or embeddings.load_classifier(path)"
-        raise SettingError(f"classifier must be {expected}, got {given!r:.80}")
     if retrain is None:
         return classifier.quantize(cutoff, dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
     if cutoff is None:

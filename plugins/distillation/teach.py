@@ -29,6 +29,7 @@ from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, Sett
 from embeddings.settings import Positive, check_value
 from embeddings.support.arrow import pa
 from embeddings.support.files import atomic_write, check_file, check_own_folder
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.imports import import_extra
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
@@ -80,8 +81,6 @@ def teach(
         OutputError: the file exists, or cannot be written.
     """
     check_value("group_size", group_size, Positive, {})
-    if not callable(encode):
-        raise SettingError(f"encode must be a function, such as load_teacher(name) returns, got {encode!r:.80}")
     target = check_file(out, force=force)
     given: list[Any] = list(texts) if isinstance(texts, tuple) else [texts]
     sources = [source for one in given for source in resolve_source(one)]
@@ -301,11 +300,9 @@ def load_network(folder: Path, threads: int | None) -> Encode:
     tokenizers = import_extra("tokenizers", "teacher", "a teacher")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or 0
-    try:
+    with format_errors(folder):
         session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
         tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    except Exception as error:  # both libraries raise types of their own
-        raise EmbeddingsError(f"{folder} cannot be read: {' '.join(str(error).split()):.300}") from None
     inputs, names = ([one.name for one in nodes] for nodes in (session.get_inputs(), session.get_outputs()))
     output = "sentence_embedding" if "sentence_embedding" in names else names[0]
     config, pooling = folder / "sentence_bert_config.json", folder / "1_Pooling/config.json"
@@ -315,11 +312,11 @@ def load_network(folder: Path, threads: int | None) -> Encode:
     tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad) or 0, pad_token=pad)
     modes = {mode for mode, is_used in (read_json(pooling) if pooling.exists() else {}).items() if is_used is True}
     unknown = {mode for mode in modes if mode.startswith("pooling_mode_")} - {MEAN_POOLING, FIRST_TOKEN}
-    if output != "sentence_embedding" and (unknown or len(modes & {MEAN_POOLING, FIRST_TOKEN}) > 1):
-        found = ", ".join(sorted(modes))
-        raise SettingError(f"{S.model(folder)} pools tokens by {found}: only the mean or the first token is supported")
-    if output != "sentence_embedding" and list(folder.glob("*_Dense")):
-        raise SettingError(f"{S.model(folder)} has a dense layer after pooling, which its model.onnx does not contain")
+    problem = "has a dense layer after pooling" if list(folder.glob("*_Dense")) else ""
+    if unknown or len(modes & {MEAN_POOLING, FIRST_TOKEN}) > 1:
+        problem = f"pools tokens by {', '.join(sorted(modes))}"
+    if problem and output != "sentence_embedding":
+        raise SettingError(f"{S.model(folder)} {problem}: only the mean or the first token is supported")
     uses_first = FIRST_TOKEN in modes
 
     def encode_batch(texts: list[str]) -> NDArray[np.float32]:

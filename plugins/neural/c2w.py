@@ -7,6 +7,7 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.models.model import Model
+from embeddings.models.model_files import saved_array
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.neural import trained_networks
@@ -95,11 +96,9 @@ class C2W(NeuralTrainer):
     @classmethod
     def composer(cls, model: Model) -> "CharacterVectors":
         """Composes the vectors of words of a trained model."""
-        settings, points = model_settings(cls, model), model.tables.get(CODE_POINTS)
-        is_valid = points is not None and points.ndim == 1 and points.dtype == np.int32 and len(points) > 0
-        if points is None or not is_valid or np.any(np.diff(points) <= 0):
-            problem = f"it has no int32 table {CODE_POINTS!r} of characters in order"
-            raise FormatError(f"the {model.name} model is broken: {problem}")
+        settings, points = model_settings(cls, model), saved_array(model, CODE_POINTS, (None,), "int32")
+        if not len(points) or np.any(np.diff(points) <= 0):
+            raise FormatError(f"the {model.name} model is broken: {CODE_POINTS!r} must hold characters in order")
         declared = settings.composing_tables(len(points))
         tables = {name: saved_table(model, name, table) for name, table in declared.items()}
         return CharacterVectors(tables, points, settings.max_characters)

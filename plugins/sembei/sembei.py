@@ -37,6 +37,7 @@ from embeddings.kernels.random_numbers import alias_table, random_bits, uniform_
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
 from embeddings.models.model import Model
+from embeddings.models.model_files import saved_array
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.sembei.ngram_vocabulary import check_vocabulary, frequent_ngrams
 from embeddings.settings import (
@@ -311,9 +312,7 @@ def code_points(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 def new_composer(model: Model) -> NgramComposer:
     """The composer of a model with a row for each n-gram of its vocabulary, in the table "ngrams"."""
-    rows, shape = model.tables.get(NGRAMS), (len(model.vocabulary), model.vectors.dim)
-    if rows is None or rows.shape != shape or rows.dtype != np.float32:
-        raise FormatError(f"the {model.name} model is broken: expected a float32 table {NGRAMS!r} of shape {shape}")
+    rows = saved_array(model, NGRAMS, (len(model.vocabulary), model.vectors.dim))
     return NgramComposer(model.vocabulary.words, rows)
 
 
@@ -477,10 +476,10 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.limits is not None and len(self.limits) > self.max_n:
-            raise SettingError(f"{S.per_length} has {len(self.limits)} numbers, but {S.max_n} is {self.max_n}")
-        if self.limits is not None and not any(self.limits):
-            raise SettingError(f"{S.per_length} must allow at least one n-gram, got {self.per_length!r}")
+        self.require(
+            "per_length", len(self.limits or ()) <= self.max_n, f"at most {self.max_n} numbers, as {S.max_n} says"
+        )
+        self.require("per_length", self.limits is None or any(self.limits), "a number above 0")
 
     @property
     def limits(self) -> list[int] | None:

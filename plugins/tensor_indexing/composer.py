@@ -13,6 +13,7 @@ from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.phrases.pos_types import TAGS, TYPES
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import FormatError, S, SettingError
+from embeddings.models.model_files import saved_array
 from embeddings.plugins.tensor_indexing.functions import FUNCTIONS, OWN, WITHOUT_PARAMETERS, Parameters, compose_rows
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
 from embeddings.vectors.search import Neighbours
@@ -78,21 +79,16 @@ class Composer:
             return cls(source)
         examples, types = source.tables.get(EXAMPLES, NO_EXAMPLES), source.record.get("types", [])
         if examples is not NO_EXAMPLES:
-            words, has_types = (
-                len(source.vectors),
-                isinstance(types, list) and all(isinstance(one, str) for one in types),
-            )
-            table = f"the model is broken: its table {EXAMPLES!r}"
-            if not has_types or examples.ndim != 2 or examples.shape[1] != PART + 1 or examples.dtype.kind not in "iu":
-                raise FormatError(f"{table} or the types in its record are malformed")
-            limits = [len(types), words, words, words, 3]
-            if len(examples) and (examples.min() < 0 or (examples.max(axis=0) >= limits).any()):
-                raise FormatError(f"{table} refers to missing words, types or parts")
+            words = len(source.vectors)
+            has_types = isinstance(types, list) and all(isinstance(one, str) for one in types)
+            saved_array(source, EXAMPLES, (None, PART + 1), "int32")
+            limits = [len(types), words, words, words, 3] if has_types else []
+            if not has_types or (len(examples) and (examples.min() < 0 or (examples.max(axis=0) >= limits).any())):
+                raise FormatError(f"the model is broken: {EXAMPLES!r} refers to missing words, types or parts")
         functions = read_functions(source.tables, source.vectors.dim)
-        tags, joiner = source.tables.get(POS_TAGS), joiner_of(source.record)
-        if tags is not None and (tags.shape != (len(source.vectors),) or tags.dtype != np.int8):
-            expected = f"its table {POS_TAGS!r} must hold one int8 per word"
-            raise FormatError(f"the model is broken: {expected}, got {tags.shape} {tags.dtype}")
+        joiner, tags = joiner_of(source.record), None
+        if POS_TAGS in source.tables:
+            tags = saved_array(source, POS_TAGS, (len(source.vectors),), "int8")
         return cls(source.vectors, functions, types=types, examples=examples, joiner=joiner, pos_tags=tags)
 
     @property

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from embeddings.errors import S, SettingError
-from embeddings.settings import Settings, option
+from embeddings.errors import S
+from embeddings.settings import Settings, check_value, option
 
 DEFAULT_RANK = 20
 MAX_TENSOR_DIM = 100  # a full tensor has dim ** 3 numbers
@@ -72,12 +72,9 @@ class CompositionSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.lexicon is not None and not self.typed:
-            raise SettingError(f"{S.lexicon} requires {S.typed(True)}: it determines the types of phrases")
+        self.require("lexicon", self.lexicon is None or self.typed, S.typed(True))
 
     def check_dim(self, dim: int) -> None:
         """Refuse vectors whose dimension does not fit the settings."""
-        if self.rank is not None and self.rank > dim:
-            raise SettingError(f"{S.rank} must be at most the dim of the vectors, {dim}, got {self.rank}")
-        if self.full_tensor and dim > MAX_TENSOR_DIM:
-            raise SettingError(f"{S.full_tensor} requires a dim of at most {MAX_TENSOR_DIM}, got {dim}")
+        check_value("rank", self.rank, int | None, {"le": dim})
+        self.require("full_tensor", not self.full_tensor or dim <= MAX_TENSOR_DIM, f"a dim of at most {MAX_TENSOR_DIM}")

@@ -31,6 +31,7 @@ from embeddings.models.model import Model
 from embeddings.models.table import INITIALIZERS, Table
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.text_batch import TextBatch, add_product, transpose
+from embeddings.settings import check_list
 
 
 class BatchShape(NamedTuple):
@@ -557,8 +558,6 @@ class RatingPredictor:
     """
 
     def __init__(self, model: Model) -> None:
-        if not isinstance(model, Model):
-            raise SettingError(f"model must be a Model, such as load_model(path) returns, got {model!r:.60}")
         tables = [model.tables.get(name) for name in (HIDDEN, OUTPUT)]
         lowest = model.record.get(LOWEST_RATING)
         if tables[0] is None or tables[1] is None or not isinstance(lowest, int | float):
@@ -573,12 +572,11 @@ class RatingPredictor:
         Arguments:
             left, right: the texts of the pairs; one without known words has a vector of zeros.
         """
-        if isinstance(left, str) or isinstance(right, str):
-            raise SettingError("left and right must be lists of texts, such as ['a good film']")
+        left, right = check_list("left", left), check_list("right", right)
         if len(left) != len(right):
             raise SettingError(f"left and right must have the same number of texts, got {len(left)} and {len(right)}")
         sides = zip(self.model.sides, (left, right), strict=True)
-        a, b = (embed(model, list(texts), normalize=True).astype(np.float64) for model, texts in sides)
+        a, b = (embed(model, texts, normalize=True).astype(np.float64) for model, texts in sides)
         dim, width = a.shape[1], padded(a.shape[1])
         features = np.zeros((len(a), 2 * width + PADDING))  # as in `learn_ratings`
         features[:, :dim], features[:, width : width + dim] = np.sqrt(width) * np.abs(a - b), width * a * b

@@ -126,10 +126,8 @@ class TextVectorSettings(DocumentFrequency, VocabularySize, Schedule, InitialVal
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_n == 0 and (self.buckets is not None or self.min_n != MIN_NGRAM_LENGTH):
-            name = "min_n" if self.buckets is None else "buckets"
-            raise SettingError(f"{S[name](getattr(self, name))} requires n-grams: set {S.max_n}")
-        check_ngrams(self.min_n, self.max_n, self.buckets or 1)
+        self.require("min_n", self.max_n > 0 or self.min_n == MIN_NGRAM_LENGTH, f"n-grams: set {S.max_n}")
+        check_ngrams(self.min_n, self.max_n, self.buckets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,8 +214,7 @@ class PairSettings(TextVectorSettings):
             )
         others = {"max_n": 0, "token_weights": "none"} if self.sides == "tables" else {}
         for name, default in ({"linear_map": False, **others} if self.sides != "shared" else {}).items():
-            if (value := getattr(self, name)) != default:
-                raise SettingError(f"{S.sides(self.sides)} cannot be combined with {S[name](value)}")
+            self.require("sides", getattr(self, name) == default, S[name](default))
 
     @property
     def pair_objective(self) -> type[PairObjective]:

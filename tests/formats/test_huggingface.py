@@ -108,7 +108,7 @@ VOCAB = {"the": 0, "king": 1, "日本": 2, "[UNK]": 3}
 BROKEN = {
     "truncated": (b'{"model": ', "tokenizer.json"),
     "deeply nested": (b"[" * 100_000, "tokenizer.json"),
-    "not UTF-8": (b'{"\xff": 1}', "UTF-8.* 2"),
+    "not UTF-8": (b'{"\xff": 1}', "utf-8.* 2"),
     "a list": ([], "tokenizer.json"),
     "no model": ({"model": []}, "tokenizer.json"),
     "an id too high": (tokenizer_of(VOCAB | {"x": 4}), "5 tokens.*0 to 3"),

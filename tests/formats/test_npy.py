@@ -78,17 +78,17 @@ def header(text, version=b"\x01\x00"):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\x93NUMPY", "truncated.*npy"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 300), }"), "truncated.*npy"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0), }"), "dim"),
+        (b"\x93NUMPY", "truncated"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 300), }"), "truncated"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0), }"), r"\(3, 0\)"),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 2), }"), "negative"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }") + bytes(12), "dim"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }") + bytes(12), r"\(3,\)"),
         (header("{'descr': '<i4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(24), "int32"),
         (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }"), "objects"),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(25), "154.*153"),
-        (header("__import__('os').system('true')"), "npy file"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", b"\x09\x00"), "version|npy file"),
-        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "truncated.*npy"),
+        (header("__import__('os').system('true')"), "broken"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", b"\x09\x00"), "version|broken"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "longer than the file"),
     ],
 )
 def test_hostile_headers(tmp_path, small, content, message):
@@ -125,8 +125,8 @@ def test_truncation_is_detected(tmp_path, small):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"the\nof\n", "v.txt has 2 words.*v.npy has 3"),
-        (b"", "v.txt has 0"),
+        (b"the\nof\n", r"v.npy.*2 words.*\(3, "),
+        (b"", r"v.npy.*0 words.*\(3, "),
         (b"a\nb\na\n", "'a'"),
         (b"a\nb\n\xff\n", "v.txt, line 3: .*UTF-8"),
     ],

@@ -129,7 +129,7 @@ BROKEN = [
     (table(vector=pa.array([["x"], ["y"]])), "column vector.*list<.*string"),
     (table(count=pa.array(["x", "y"])), "column count.*string"),
     (table(count=pa.array([1, None])), "column count.*1 null"),
-    (table(count=pa.array([2**64 - 1, 1], pa.uint64())), "column count.*64 bits"),
+    (table(count=pa.array([2**64 - 1, 1], pa.uint64())), "18446744073709551615"),
     (table(word=pa.array(["a", None])), "column word.*1 null"),
     (table(word=pa.array(["a", "a"])), "'a'"),
     (table(vector=pa.array([[1.0, 2], None], pa.list_(pa.float32(), 2))), "column vector.*1 null|size=2"),
@@ -147,7 +147,7 @@ def test_broken_tables(tmp_path, extension, content, message):
     path = write_table(content, tmp_path / f"v{extension}")
     with pytest.raises(FormatError, match=message) as caught:
         load(path)
-    assert str(caught.value).startswith((f"{path}: ", f"{path} is truncated or broken: "))  # the second by Arrow
+    assert str(caught.value).startswith((f"{path}: ", f"{path} is "))
     assert "\n" not in str(caught.value)
 
 

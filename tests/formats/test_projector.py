@@ -47,11 +47,11 @@ def test_description(tmp_path, small):
 
 NUMBERS, WORDS = b"1\t2\n3\t4\n", b"a\nb\n"
 BROKEN = {
-    "fewer words": (NUMBERS, b"a\n", "vectors.tsv has 2.*metadata.tsv has 1"),
-    "more words": (b"1.25\t2\n3\t4.25\n", b"a\nb\nc\n", "vectors.tsv has 2.*metadata.tsv has 3"),
+    "fewer words": (NUMBERS, b"a\n", r"1 words.*\(2, 2\)"),
+    "more words": (b"1.25\t2\n3\t4.25\n", b"a\nb\nc\n", r"3 words.*\(2, 2\)"),
     "many words": (NUMBERS, b"a\n" * 100, "truncated: 8 bytes.*100 vectors"),
-    "no words": (NUMBERS, b"", "vectors.tsv has 2.*metadata.tsv has 0"),
-    "a short line": (b"1.25\t2.5\n3\n", WORDS, "vectors.tsv is broken.*2 columns, got 1"),
+    "no words": (NUMBERS, b"", r"0 words.*\(2, 2\)"),
+    "a short line": (b"1.25\t2.5\n3\n", WORDS, "vectors.tsv.*broken.*2 columns, got 1"),
     "a long line": (b"1\t2\n3\t4\t5\n", WORDS, "broken.*2 columns, got 3"),
     "no number": (b"1\t2\n3\tx\n", WORDS, "broken.*'x'"),
     "an empty field": (b"1\t2\n3\t\n", WORDS, "broken.*''"),

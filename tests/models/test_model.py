@@ -151,7 +151,7 @@ def test_files_of_different_models(tmp_path, saved):
     other = Vocabulary(["a"], [1])
     make_model(vectors=Vectors(["a"], np.ones((1, 4))), vocabulary=other).save(tmp_path / "other")
     shutil.copy(tmp_path / "other" / "vocabulary.arrow", saved)
-    with pytest.raises(FormatError, match=r"1 words, 3 rows"):
+    with pytest.raises(FormatError, match=r"1 words.*\(3, 4\)"):
         Model.load(saved)
     tensors.save({"output": np.ones(1)}, saved / "tensors.safetensors")
     with pytest.raises(FormatError, match="no float32 matrix 'vectors'"):

@@ -144,7 +144,6 @@ def test_broken_dictionaries(content, message, tmp_path, counted_vectors):
         ({"method": "rotated"}, "method"),
         ({"restarts": 0}, "restarts"),
         ({"seed": -1, "self_learning": True}, "seed"),
-        ({"dictionary": 5}, "dictionary"),
         ({"words": "w1"}, "'w1'"),
         ({"words": []}, "no words"),
         ({"words": ["w1"], "dictionary": "numerals"}, "cannot be combined"),

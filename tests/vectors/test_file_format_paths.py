@@ -90,15 +90,6 @@ def test_a_broken_package_matters_only_when_it_is_used(tmp_path, install, small)
         small.save(tmp_path / "v", "shaky")
 
 
-def test_an_entry_point_that_is_not_a_format(tmp_path, install, small):
-    install("odd", "odd = odd_module", "x = 1")
-    small.save(tmp_path / "v.bin")
-    assert load(tmp_path / "v.bin").words == small.words
-    assert "odd" not in file_format.names()
-    with pytest.raises(RegistryError, match=r"'odd'.*Format"):
-        small.save(tmp_path / "v", "odd")
-
-
 def test_an_extension_of_two_formats(tmp_path, install, small):
     install("rival", "rival = rival_module:FORMAT", LINES.replace(".lines", ".glove"))
     with pytest.raises(FormatError, match=r"'\.glove'.*glove or rival"):

@@ -110,7 +110,7 @@ def test_a_model_that_does_not_compose(tmp_path):
     skipgram.save(tmp_path / "m")
     text = (tmp_path / "m" / "model.json").read_text()
     (tmp_path / "m" / "model.json").write_text(text.replace('"composes": false', '"composes": true'))
-    with pytest.raises(FormatError, match=r"model\.json.*skipgram"):
+    with pytest.raises(SettingError, match="skipgram models cannot compose"):
         em.load(tmp_path / "m")["b"]
     (tmp_path / "m" / "model.json").write_text(text.replace('"composes": false', '"composes": "yes"'))
     with pytest.raises(FormatError, match=r"'composes'.*bool"):
@@ -118,12 +118,12 @@ def test_a_model_that_does_not_compose(tmp_path):
 
 
 BROKEN = {
-    "no table": (lambda m: m.tables.pop("ngrams"), r"float32.*'ngrams'.*7"),
+    "no table": (lambda m: m.tables.pop("ngrams"), r"'ngrams'.*float32.*7"),
     "narrow": (lambda m: m.tables.update(ngrams=np.ones((5, 6), np.float32)), "float32"),
     "double": (lambda m: m.tables.update(ngrams=np.ones((5, 7))), "float32"),
     "empty": (lambda m: m.tables.update(ngrams=np.ones((0, 7), np.float32)), "buckets"),
-    "no range": (lambda m: m.settings.pop("min_n"), r"min_n None, max_n 6"),
-    "text": (lambda m: m.settings.update(max_n="6"), "max_n '6'"),
+    "no range": (lambda m: m.settings.pop("min_n"), r"min_n.*None"),
+    "text": (lambda m: m.settings.update(max_n="6"), "max_n.*'6'"),
     "reversed": (lambda m: m.settings.update(min_n=9), r"min_n.*got 9"),
     "huge": (lambda m: m.settings.update(max_n=10**12), "max_n"),
 }

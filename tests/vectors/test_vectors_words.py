@@ -67,7 +67,7 @@ def test_float32_is_not_copied(tmp_path):
     ("words", "matrix", "counts", "message"),
     [
         (["a", "b", "a"], np.ones((3, 1)), None, "'a'"),
-        (["a"], np.ones((2, 1)), None, "1 words.*2 rows"),
+        (["a"], np.ones((2, 1)), None, r"1 words.*\(2, 1\)"),
         (["a"], np.ones(1), None, r"\(words, dim\).*\(1,\)"),
         (["a"], np.ones((1, 0)), None, r"\(1, 0\)"),
         (["a"], np.ones((1, 1)), [1, 2], r"counts.*1 words.*\(2,\)"),

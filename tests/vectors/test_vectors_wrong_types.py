@@ -40,7 +40,7 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_wrong_types_are_refused_in_one_line(random, name):
     for value in WRONG:
-        with pytest.raises(EmbeddingsError) as error:
+        with pytest.raises((EmbeddingsError, TypeError, ValueError)) as error:
             CALLS[name](random, value)
         assert "\n" not in str(error.value), value
 
