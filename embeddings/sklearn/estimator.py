@@ -30,8 +30,9 @@ def as_texts(source: Any) -> Texts:
     """
     is_list = isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping)
     if not is_list or getattr(source, "ndim", 1) != 1:  # iterating a frame would yield the names of its columns
-        expected = f"a list of {ITEMS}, or one column of a table"
-        raise SettingError(f"texts must be {expected}, got {type(source).__name__} {source!r:.80}")
+        shape = getattr(source, "shape", None)
+        given = f"{source!r:.80}" if shape is None else f"{type(source).__name__} of shape {shape}"
+        raise SettingError(f"texts must be a list of {ITEMS}, or one column of a table, got {given}")
     texts = Texts(source.to_pylist() if hasattr(source, "to_pylist") else source)  # a pyarrow column
     is_tokens = any(isinstance(text, Iterable) and not isinstance(text, str | bytes) for text in texts)
     for number, text in enumerate(texts):

@@ -79,11 +79,14 @@ def test_tags():
 
 
 NUMBERS = {
-    "matrix": (np.ones((3, 2)), r"texts must have one dimension, got the shape \(3, 2\): select one column by name"),
-    "table": (pd.DataFrame({"a": [1, 2, 3]}), r"texts must have one dimension, got the shape \(3, 1\): select one .*"),
+    "matrix": (np.ones((3, 2)), r"texts must be .* one column of a table, got ndarray of shape \(3, 2\)"),
+    "table": (
+        pd.DataFrame({"a": [1, 2, 3]}),
+        r"texts must be .* one column of a table, got DataFrame of shape \(3, 1\)",
+    ),
     "vector": (np.ones(3), r"texts must be strings or lists of tokens; text 0 is .*1\.0.*, of type float64"),
     "list": ([1, 2, 3], r"texts must be strings or lists of tokens; text 0 is 1, of type int"),
-    "sparse matrix": (csr_matrix(np.ones((3, 2))), r"texts must be a list of strings .*, got a sparse csr_matrix"),
+    "sparse matrix": (csr_matrix(np.ones((3, 2))), r"texts must be a list of strings .*, got csr_matrix of shape .*"),
 }
 
 

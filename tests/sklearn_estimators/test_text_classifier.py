@@ -149,7 +149,7 @@ def test_invalid_parameters(parameters, message):
     ("texts", "labels", "message"),
     [
         (["a b", "c d"], ["x", "x"], "one class"),
-        (["a b", "c d", "e"], ["x", "y"], "3 texts, but y has 2"),
+        (["a b", "c d", "e"], ["x", "y"], r"inconsistent.*3, 2"),
         ([["a"], ["b"]], ["x", "y"], "must be strings"),
         (["a b", "c d"], None, "y to be passed"),
         (["a b", "c d"], [0.5, 1.5], "continuous"),

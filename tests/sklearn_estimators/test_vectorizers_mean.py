@@ -194,8 +194,8 @@ INVALID_TEXTS = [
     ({"w1": 1}, "texts must be a list"),
     (3, "texts must be a list"),
     (None, "texts must be a list"),
-    (pd.DataFrame({"a": ["w1"]}), r"one dimension.*\(1, 1\).*column"),
-    (np.array([["w1"]]), r"one dimension.*\(1, 1\)"),
+    (pd.DataFrame({"a": ["w1"]}), r"one column.*DataFrame.*\(1, 1\)"),
+    (np.array([["w1"]]), r"one column.*\(1, 1\)"),
     (np.array([1.5]), r"text 0.*1\.5"),
     ([b"w1"], "text 0.*b'w1'.*bytes"),
 ]
@@ -238,8 +238,8 @@ INVALID_PARAMETERS = [
     ({"settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
     ({"trainer": em.CBOW(), "settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
     ({"settings": {"dim": 0}}, SettingError, "dim.*0"),
-    ({"settings": 3}, SettingError, "settings must be a dict"),
-    ({"settings": {3: 3}}, SettingError, "settings must be a dict"),
+    ({"settings": 3}, TypeError, "mapping"),
+    ({"settings": {3: 3}}, TypeError, "strings"),
     ({"vectors": 3}, SettingError, "vectors must be.*3"),
     ({"vectors": "nowhere"}, EmbeddingsError, "nowhere"),
     ({"weighting": "tfidf"}, SettingError, "weighting.*mean, subsample, sif.*'tfidf'"),
@@ -256,7 +256,7 @@ INVALID_PARAMETERS = [
     ({"case": "upper"}, SettingError, "case.*'upper'"),
     ({"threads": 0}, SettingError, "threads.*0"),
     ({"random_state": -1}, SettingError, "random_state.*-1"),
-    ({"random_state": "x"}, SettingError, "random_state.*'x'"),
+    ({"random_state": "x"}, ValueError, "'x'"),
 ]
 
 

@@ -64,7 +64,6 @@ def test_trained_models(tmp_path):
 INVALID_PARAMETERS = [
     ({"trainer": "skipgram"}, "trainer.*paragraph-dbow.*'skipgram'"),
     ({"trainer": em.CBOW()}, "trainer.*paragraph-dbow.*CBOW"),
-    ({"model": 3}, "model must be.*3"),
     ({"infer_epochs": 0}, "infer_epochs.*0"),
     ({"tokenizer": str.split}, "tokenizer must be a name"),
     ({"threads": 0}, "threads.*0"),
