@@ -77,4 +77,8 @@ class CompositionSettings(Settings):
     def check_dim(self, dim: int) -> None:
         """Refuse vectors whose dimension does not fit the settings."""
         check_value("rank", self.rank, int | None, {"le": dim})
-        self.require("full_tensor", not self.full_tensor or dim <= MAX_TENSOR_DIM, f"a dim of at most {MAX_TENSOR_DIM}")
+        self.require(
+            "full_tensor",
+            not self.full_tensor or dim <= MAX_TENSOR_DIM,
+            f"a dim of at most {MAX_TENSOR_DIM}, got {dim}",
+        )

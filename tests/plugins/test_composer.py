@@ -266,18 +266,18 @@ def corrupted(model, folder, *, tables=None, record=None):
         ({"red/weighted-additive/weights": np.zeros(2, np.int64)}, {}, "red/weighted-additive do not fit 6 components"),
         ({"red/full-tensor/tensor": np.zeros((6, 36), np.float32)}, {}, "red/full-tensor do not fit 6 components"),
         ({"red/additive/left": np.zeros((6, 36), np.float32)}, {}, "red/additive do not fit 6 components"),
-        ({"phrases": np.zeros((3, 4), np.int32)}, {}, "'phrases' or the types in its record"),
-        ({"phrases": np.zeros((3, 5), np.float32)}, {}, "'phrases' or the types in its record"),
+        ({"phrases": np.zeros((3, 4), np.int32)}, {}, r"'phrases'.*\(3, 4\)"),
+        ({"phrases": np.zeros((3, 5), np.float32)}, {}, "'phrases'.*float32"),
         ({"phrases": np.full((3, 5), 10**6, np.int32)}, {}, "'phrases' refers to missing words, types or parts"),
         ({"phrases": np.full((3, 5), -1, np.int32)}, {}, "'phrases' refers to missing words, types or parts"),
         ({"red/tensor-additive/left": np.float32(1)}, {}, "do not fit"),
         (
             {"parts-of-speech": np.zeros(3, np.int8)},
             {},
-            r"'parts-of-speech'.*\(3,\) int8",
+            r"'parts-of-speech'.*int8 \(3,\)",
         ),
-        ({}, {"types": "red"}, "'phrases' or the types in its record"),
-        ({}, {"types": [1, 2]}, "'phrases' or the types in its record"),
+        ({}, {"types": "red"}, "'phrases'.*types"),
+        ({}, {"types": [1, 2]}, "'phrases'.*types"),
     ],
 )
 def test_corrupt_models_are_refused(made, tmp_path, tables, record, message):

@@ -160,9 +160,7 @@ def test_ratings_of_pairs_are_predicted(tmp_path):
     )
     with pytest.raises(SettingError, match="does not predict ratings"):
         em.training.RatingPredictor(train(thing_pairs()))
-    with pytest.raises(SettingError, match="must be a Model"):
-        em.training.RatingPredictor(model.vectors)
-    with pytest.raises(SettingError, match="lists of texts"):
+    with pytest.raises(SettingError, match="list of texts"):
         predictor.predict("ab", "cd")
 
 
@@ -323,7 +321,7 @@ def test_sides_that_do_not_fit_are_refused(tmp_path):
     one, two = train(thing_pairs()), train(thing_pairs(), sides="map")
     for settings in ({"sides": "map", "linear_map": True}, {"sides": "tables", "token_weights": "ones"},
                      {"sides": "tables", "max_n": 4}):  # fmt: skip
-        with pytest.raises(SettingError, match="cannot be combined with"):
+        with pytest.raises(SettingError, match=r"sides=.* requires"):
             em.DualEncoder(**settings)
     with pytest.raises(SettingError, match="left or right"):
         em.embed(two, ["red apple"])

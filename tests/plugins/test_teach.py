@@ -287,7 +287,7 @@ def test_the_output_is_no_file_of_vectors_and_the_error_says_how_to_make_one(tmp
 
 
 def test_a_teacher_is_a_function(tmp_path):
-    with pytest.raises(SettingError, match="load_teacher"):
+    with pytest.raises(EmbeddingsError, match="not callable"):
         teach(TEXTS, "model", tmp_path / "v.parquet")
     assert not os.listdir(tmp_path)
 

@@ -75,7 +75,7 @@ def test_what_is_not_set_is_as_the_base_trainer_has_it(base):
 
 
 def test_the_base_trainer_refuses_what_does_not_go_with_it():
-    with pytest.raises(SettingError, match=r"min_learning_rate.*0\.075.*0\.08"):
+    with pytest.raises(SettingError, match=r"min_learning_rate=0\.08.*0\.075"):
         em.TensorIndexing(base="cbow", min_learning_rate=0.08)
 
 
@@ -131,7 +131,7 @@ def test_a_corpus_without_phrases_is_refused_before_training():
         ({"rank": 0}, "rank.*0"),
         ({"identity": "some"}, "identity.*none, elementwise, literal"),
         ({"held_out": 0.5}, "held_out.*0.5"),
-        ({"lexicon": "x", "typed": False}, "lexicon requires typed"),
+        ({"lexicon": "x", "typed": False}, "lexicon=x requires typed"),
     ],
 )
 def test_settings_out_of_range(settings, told):
