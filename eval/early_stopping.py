@@ -88,7 +88,7 @@ class EarlyStopping(Callback):
         from embeddings.eval.evaluation import Suite, mean_score
         from embeddings.eval.tasks.evaluation_kind import as_list
         from embeddings.eval.tasks.perplexity import Validation
-        from embeddings.eval.test_sets import DEV
+        from embeddings.eval.test_sets import ALL, DEV
 
         others = (labels is not None, validation is not None, score is not None)
         if bool(similarity or analogy) + sum(others) != 1:
@@ -109,9 +109,7 @@ class EarlyStopping(Callback):
             self.sets["labels"] = [os.fspath(labels) if isinstance(labels, str | os.PathLike) else "a list of texts"]
             from embeddings.eval.tuning.metrics import LabelJudge
 
-            judge = LabelJudge.read(labels, label_format or LabelFormat(), "f1")
-            if not any(any(batch.labels) for batch in judge.batches):
-                raise SettingError("no text for early stopping has a label")
+            judge = LabelJudge.read(labels, label_format or LabelFormat(), "f1").select(ALL)
 
             def score(model: Model) -> float:
                 return judge(model.classifier)
@@ -172,13 +170,9 @@ class EarlyStopping(Callback):
 
     def score_model(self, model: Model) -> float:
         """The score of a model, a finite number."""
-        value = self.score(model)
-        try:
-            score = float(value)
-        except (TypeError, ValueError):
-            score = math.nan
+        score = float(self.score(model))
         if not math.isfinite(score):
-            raise SettingError(f"the score of a model must be a finite number, got {value!r:.80}")
+            raise SettingError(f"the score of a model must be a finite number, got {score}")
         return score
 
     def on_run_end(self, model: Model) -> Model:

@@ -272,9 +272,5 @@ def resolve(
             return [cast(Evaluable, one) for one, _ in runs], f"{len(runs)} runs of {runs[0][1]}"
     if isinstance(vectors, Vectors | Model):
         return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name
-    other: Any = vectors
-    if hasattr(other, "labels"):
-        return other, "classifier"
-    if type(other).__name__ != "TextIndex":
-        raise SettingError(f"vectors must be a model, vectors, a path or a list of runs, got {vectors!r:.80}")
-    return other, other.path.name
+    other: Any = vectors  # a classifier or an index of texts
+    return other, "classifier" if hasattr(other, "labels") else other.path.name

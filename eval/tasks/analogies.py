@@ -13,11 +13,9 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain, permutations
+from itertools import chain, permutations, zip_longest
 from math import erfc, sqrt
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -32,9 +30,9 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Resampled, bootstrap_test
-from embeddings.eval.tasks.evaluation_kind import METHODS, Halved, Kind, Subject, read_choices, several
+from embeddings.eval.tasks.evaluation_kind import METHODS, AnalogyMethod, Halved, Kind, Subject, several
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
-from embeddings.settings import Positive, check_value
+from embeddings.settings import Positive
 from embeddings.support.imports import import_library
 
 SYNTACTIC = "gram"  # prefix of Google's syntactic sections
@@ -118,34 +116,27 @@ def read_questions(name: str | os.PathLike[str]) -> Questions:
 
 def read_google(path: Path, test: Questions) -> None:
     """Add lines of four words, in semantic and syntactic sections or in none."""
-    if not any(line.startswith(":") for _, line in read_lines(path)):
-        test.begin_section(test.name, None)
     for number, line in read_lines(path):
         words = line.split()
         if line.startswith(":"):
             section = line[1:].strip()
             test.begin_section(section, "syntactic" if section.startswith(SYNTACTIC) else "semantic")
-        elif len(words) != 4:
+            continue
+        if len(words) != 4:
             raise line_error(path, number, "four words", line)
-        elif not test.sections:
-            raise FormatError(f"{path}, line {number}: a question before the first ': section' line")
-        else:
-            test.add((words[0], words[1], words[2]), (words[3],))
+        if not test.sections:
+            test.begin_section(test.name, None)
+        test.add((words[0], words[1], words[2]), (words[3],))
 
 
 def read_msr(path: Path, test: Questions) -> None:
     """Add lines of three words, with sections and answers in a second file."""
-    answers_path = path.with_suffix(ANSWERS)
-    if answers_path == path or not answers_path.is_file():
-        raise FormatError(f"{path} has lines of three words, but the file of answers {answers_path.name} is missing")
-    questions, answers = list(read_lines(path)), list(read_lines(answers_path))
-    if len(questions) != len(answers):
-        raise FormatError(f"{path} has {len(questions)} questions, but {answers_path} has {len(answers)} answers")
-    for (number, line), (_, answer_line) in zip(questions, answers, strict=True):
+    lines = zip_longest(read_lines(path), read_lines(path.with_suffix(ANSWERS)), fillvalue=(0, ""))
+    for (number, line), (other_number, answer_line) in lines:
         words, answer = line.split(), answer_line.split()
         if (len(words), len(answer)) != (3, 2):
-            expected = "three words, and a section and an answer in the other file"
-            raise line_error(path, number, expected, f"{line.strip()} and {answer_line.strip()}")
+            expected = f"three words, and a section and an answer in {path.stem}{ANSWERS}"
+            raise line_error(path, number or other_number, expected, f"{line.strip()} and {answer_line.strip()}")
         test.begin_section(answer[0], None)
         test.add((words[0], words[1], words[2]), (answer[1],))
 
@@ -291,24 +282,12 @@ def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:
     yield None, np.ones(len(section_of), dtype=bool), False
 
 
-ALL_WORDS = "all"
-
-
-def read_limits(name: str, value: Any) -> list[int | None]:
-    """The numbers of words from which analogies are answered, each once; "all" and None are all words."""
-    limits = []
-    for limit in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
-        number = int(limit) if isinstance(limit, str) and limit.isdecimal() else None if limit == ALL_WORDS else limit
-        limits.append(check_value(name, number, Positive | None, {}))
-    return list(dict.fromkeys(limits)) or [None]
-
-
 @dataclass(frozen=True, kw_only=True)
 class AnalogySettings(Halved):
     """How analogies are answered; see `embeddings.evaluate`."""
 
-    method: Sequence[str] = several(METHODS[:1], partial(read_choices, METHODS))
-    restrict: Sequence[int | None] = several((None, 30000), read_limits)
+    method: Sequence[str] = several(METHODS[:1], AnalogyMethod)
+    restrict: Sequence[int | None] = several((None, 30000), Positive | None, {"all": None})
 
 
 KIND = Kind(

@@ -65,7 +65,7 @@ def read_documents(
     Each is a table as `Corpus` reads it, or a folder or pattern of tables. With `use_trained_vectors`, documents are
     matched to trained vectors by number (from 0, TRAIN before TEST); with `name_column`, by the names in that column.
     """
-    parts = train_and_test_files(name, "documents")
+    parts = train_and_test_files(name)
     (words, ids, starts, labels), *others = (read_labelled(part, text_column, label_column) for part in parts)
     training = len(labels) if others else None
     for more_words, more_ids, more_starts, more_labels in others:

@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Union, cast, get_type_hints
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.encodings import DecodingPolicy
-from embeddings.errors import S, SettingError
+from embeddings.errors import SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
 from embeddings.eval.test_sets import ALL, Half
 from embeddings.eval.word_matching import CaseFolding
@@ -24,24 +25,26 @@ if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor
     from embeddings.text_search.text_index import TextIndex
 
-METHODS = ("3cosadd", "3cosmul", "pairdirection")  # of answering analogies
+AnalogyMethod = Literal["3cosadd", "3cosmul", "pairdirection"]
+METHODS = get_args(AnalogyMethod)
 POOLING = ("pool", "constant", "frequencies", "remove_components", "fit_on", "dim")  # arguments of `embeddings.embed`
 Evaluable = Union[Vectors, Model, ConcatenatedModels, "TextIndex", "LabelPredictor"]
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
-def several(default: Any, read: Callable[[str, Any], Any]) -> Any:
-    """A setting with its name and value read by a function, such as one that makes a list of one or several values."""
-    return field(default=default, metadata={"read": read})
+def several(default: Any, kind: Any, words: Mapping[Any, Any] = MappingProxyType({})) -> Any:
+    """A setting of one or several values of a type, each once; digits are numbers, and `words` map to other values."""
+    return field(default=default, metadata={"kind": kind, "words": words})
 
 
-def read_choices(choices: Sequence[str], name: str, value: Any) -> list[str]:
-    """One or several of some choices as a list, each once."""
-    chosen = [value] if isinstance(value, str) else list(dict.fromkeys(value))
-    for one in chosen:
-        if one not in choices:
-            raise SettingError(f"{S[name]} must be one of {', '.join(choices)}, got {one!r}")
-    return chosen
+def read_several(setting: Field[Any], value: Any) -> list[Any]:
+    """The list of one or several values, which are checked."""
+    kind, words = setting.metadata["kind"], setting.metadata["words"]
+    chosen = []
+    for one in value if isinstance(value, Iterable) and not isinstance(value, str) else [value]:
+        number = int(one) if isinstance(one, str) and one.isdecimal() else one
+        chosen.append(words[one] if one in words else check_value(setting.name, number, kind, {}))
+    return list(dict.fromkeys(chosen)) or [*cast(Sequence[Any], setting.default)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +54,9 @@ class KindSettings:
     def __post_init__(self) -> None:
         types = get_type_hints(type(self), include_extras=True)  # with the ranges of numbers
         for one in fields(self):
-            value, read = getattr(self, one.name), one.metadata.get("read")
-            if read is not None:
-                object.__setattr__(self, one.name, read(one.name, value))
+            value = getattr(self, one.name)
+            if "kind" in one.metadata:
+                object.__setattr__(self, one.name, read_several(one, value))
             elif types[one.name] is not Any:
                 object.__setattr__(self, one.name, check_value(one.name, value, types[one.name], {}))
 
@@ -188,10 +191,9 @@ class Subject:
         Raises:
             SettingError: it has none.
         """
-        if isinstance(self.source, ConcatenatedModels):
-            raise SettingError("concatenated models have document vectors only: evaluate them by documents")
         if not isinstance(self.source, Vectors | Model):
-            raise SettingError(f"{self.name} is an index of texts, which is evaluated by retrieval only")
+            problem = f"{self.name} is evaluated by documents or retrieval only"
+            raise SettingError(f"{problem}: concatenated models and indexes of texts have no word vectors")
         return self.source
 
     @property

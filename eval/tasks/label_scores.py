@@ -179,7 +179,8 @@ MACRO_F1 = "macro-f1"
 PRECISION_AT_RECALL, RECALL_AT_PRECISION = "precision-at-recall", "recall-at-precision"
 AVERAGES = ("f1", MACRO_F1, "precision", "recall")
 OPERATING_POINTS = (PRECISION_AT_RECALL, RECALL_AT_PRECISION)
-FORMS = "f1, macro-f1, precision, recall, precision-at-recall:PERCENT or recall-at-precision:PERCENT"
+PERCENT = re.compile(r"\d+(\.\d*)?")
+FORMS = "f1, macro-f1, precision, recall, precision-at-recall:PERCENT or recall-at-precision:PERCENT (0 to 100)"
 
 
 @dataclass(frozen=True)
@@ -209,16 +210,11 @@ class LabelMetric:
         name, *rest = text.split(":", 1)
         name = re.sub("(?<=[a-z])[A-Z]", lambda capital: f"-{capital[0].lower()}", name)
         level = None
-        if name in OPERATING_POINTS and rest:
-            percent, *rest = rest[0].split(":", 1)
-            try:
-                level = float(percent)
-            except ValueError:
-                level = -1.0
-            if not 0 <= level <= 100:
-                raise SettingError(f"the level of the metric {text!r} must be in [0, 100] percent, got {percent!r}")
-        has_no_name = name not in (*AVERAGES, *OPERATING_POINTS) or (level is None) == (name in OPERATING_POINTS)
-        if has_no_name or rest == [""] or (rest and name == MACRO_F1):
+        if name in OPERATING_POINTS:
+            percent, *rest = rest[0].split(":", 1) if rest else [""]
+            level = float(percent) if PERCENT.fullmatch(percent) else None
+        is_known = level is not None and level <= 100 if name in OPERATING_POINTS else name in AVERAGES
+        if not is_known or rest == [""] or (rest and name == MACRO_F1):
             raise SettingError(f"the metric must be one of {FORMS}, each but macro-f1 also with :LABEL, got {text!r}")
         return cls(name, rest[0].removeprefix(prefix) if rest else None, level)
 

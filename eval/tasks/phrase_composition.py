@@ -50,10 +50,9 @@ def read_phrase_ratings(path: str | os.PathLike[str]) -> PhraseRatings:
     """
     rows = read_lines(Path(path))
     heading = next(rows, (0, ""))[1].split()
-    if missing := [column for column in COLUMNS if column not in heading]:
-        raise FormatError(f"{path} is not a set of rated phrases: its heading lacks the columns {', '.join(missing)}")
+    is_set = set(COLUMNS) <= set(heading)
     ratings: dict[str, dict[PhrasePair, dict[str, float]]] = {}
-    for number, line in rows:
+    for number, line in rows if is_set else ():
         fields = dict(zip(heading, line.split(), strict=False))
         rating = to_number(fields.get("rating", ""))
         if len(line.split()) != len(heading) or rating is None:
@@ -65,7 +64,7 @@ def read_phrase_ratings(path: str | os.PathLike[str]) -> PhraseRatings:
             raise FormatError(f"{path}, line {number}: participant {fields['participant']} rates this pair twice")
         raters[fields["participant"]] = rating
     if not ratings:
-        raise FormatError(f"{path} contains no rated phrases")
+        raise FormatError(f"{path} contains no rated phrases below a heading with the columns {', '.join(COLUMNS)}")
     return PhraseRatings(set_name(path), ratings)
 
 

@@ -3,9 +3,8 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -15,16 +14,9 @@ from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
-from embeddings.eval.tasks.evaluation_kind import (
-    Kind,
-    PooledTexts,
-    Subject,
-    read_choices,
-    several,
-    word_coverage,
-)
+from embeddings.eval.tasks.evaluation_kind import Kind, PooledTexts, Subject, several, word_coverage
 from embeddings.eval.tasks.word_similarity import to_number
-from embeddings.eval.test_sets import read_lines, set_name
+from embeddings.eval.test_sets import line_error, read_lines, set_name
 from embeddings.text_search.index_folder import ID, SCORES, TEXT
 from embeddings.vectors.index import check_spec
 
@@ -112,48 +104,39 @@ def read_texts(path: StrPath, encoding_errors: str) -> dict[str, str]:
             parts = [name for name in (TITLE, TEXT) if name == TEXT or name in table.columns]
             for batch in table.read([(KEY, Role.TAG), *((name, Role.TEXT) for name in parts)]):
                 for row, (name, *cells) in enumerate(zip(*(array.to_pylist() for array in batch.arrays), strict=True)):
-                    if any(isinstance(cell, list) for cell in cells):
-                        raise FormatError(f"{batch.position(row)} has a list as text")
-                    if name is None or name in texts:
-                        problem = "has no _id" if name is None else f"has the _id {name!r:.80} of an earlier row"
-                        raise FormatError(f"{batch.position(row)} {problem}")
+                    if name is None or name in texts or any(isinstance(cell, list) for cell in cells):
+                        expected = "expected a text and an _id that no earlier row has"
+                        raise FormatError(f"{batch.position(row)}: {expected}, got _id {name!r:.80}")
                     texts[name] = " ".join(filter(None, cells))
     return texts
 
 
 def read_judgements(path: Path) -> list[tuple[str, str, str, int]]:
     """The position, query, document and grade of each judgement."""
-    if not path.is_file():
-        raise FormatError(f"no file called {str(path)!r}")
     judgements: list[tuple[str, str, str, int]] = []
     for count, (number, line) in enumerate(read_lines(path)):
         fields = line.split("\t") if "\t" in line else line.split()
-        position = f"{path}, line {number}"
-        if len(fields) not in (3, 4):
-            raise FormatError(f"{position}: expected query, document and grade, got {line.strip()!r:.80}")
         grade = to_number(fields[-1])
-        if grade is None and count == 0:
+        if count == 0 and len(fields) in (3, 4) and grade is None:
             continue  # the header
-        if grade is None or not grade.is_integer():
-            raise FormatError(f"{position}: the grade {fields[-1].strip()!r:.40} is not a whole number")
-        judgements.append((position, fields[0].strip(), fields[-2].strip(), int(grade)))
+        if len(fields) not in (3, 4) or grade is None or not grade.is_integer():
+            raise line_error(path, number, "query, document and a whole number as grade", line)
+        judgements.append((f"{path}, line {number}", fields[0].strip(), fields[-2].strip(), int(grade)))
     return judgements
-
-
-def read_index(name: str, spec: str | None) -> str | None:
-    """The kind of an index with its settings, which are checked."""
-    if spec is not None:
-        check_spec(spec)
-    return spec
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalSettings(PooledTexts):
     """How documents are ranked; see `embeddings.evaluate`."""
 
-    ranking: Sequence[str] = several((), partial(read_choices, tuple(SCORES)))
+    ranking: Sequence[str] = several((), Literal["fused", "vectors", "lexical"])
     stemming: str | None = None
-    index: str | None = several(None, read_index)
+    index: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.index is not None:
+            check_spec(self.index)
 
 
 DEPTH = 100  # documents retrieved for each query

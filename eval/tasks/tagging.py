@@ -57,19 +57,15 @@ def read_tagging_set(name: str | os.PathLike[str]) -> TaggingSet:
     """A tagging set by name ("ud-ewt"), as two files "TRAIN,TEST", or as the folder of a UD treebank."""
     folder, parts, title = Path(name), str(name).split(","), None
     if folder.is_dir():
-        files = [[path for path in folder.iterdir() if f"-{part}.conllu" in path.name] for part in ("train", "test")]
-        for part, paths in zip(("train", "test"), files, strict=True):
-            if len(paths) != 1:
-                raise FormatError(f"{folder} must contain one file named *-{part}.conllu, got {len(paths)}")
-        (train,), (test,) = files
+        files = [path for part in ("train", "test") for path in folder.iterdir() if f"-{part}.conllu" in path.name]
     elif str(name) in SHIPPED_TAGGING:
-        train, test = map(shipped_file, SHIPPED_TAGGING[str(name)])
-        title = str(name)
-    elif len(parts) == 2 and all(parts):
-        train, test = map(Path, parts)
+        files, title = list(map(shipped_file, SHIPPED_TAGGING[str(name)])), str(name)
     else:
-        choices = ", ".join(sorted(SHIPPED_TAGGING))
-        raise FormatError(f"unknown tagging set {str(name)!r}: give {choices}, a folder of a treebank, or TRAIN,TEST")
+        files = [Path(part) for part in parts if part]
+    if len(files) != 2:
+        choices = f"{', '.join(sorted(SHIPPED_TAGGING))}, TRAIN,TEST, or a folder with *-train.conllu and *-test.conllu"
+        raise FormatError(f"unknown tagging set {str(name)!r}: give {choices}")
+    train, test = files
     return TaggingSet(title or test.name.split(".")[0], read_tagged(train), read_tagged(test))
 
 

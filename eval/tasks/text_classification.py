@@ -26,7 +26,7 @@ class LabelSettings(KindSettings):
 
     k: Annotated[int, Range(ge=-1)] = 1
     threshold: Annotated[float, Range(ge=0, le=1)] = 0.0
-    metrics: Sequence[str] = several((), lambda name, value: [value] if isinstance(value, str) else list(value))
+    metrics: Sequence[str] = several((), str)
     label_prefix: str = PREFIX
     label_separator: str | None = None
     text_column: str | None = None

@@ -56,7 +56,7 @@ def read_texts(
         if len(set(labels)) < 2:
             raise CorpusError(f"{name} has {len(set(labels))} labels; clustering requires at least two")
         return LabelledTextSet(set_name(name), texts, labels, [], "")
-    parts = train_and_test_files(name, "probe")
+    parts = train_and_test_files(name)
     (texts, labels), *others = (read_labelled_texts(part, *columns) for part in parts)
     training = len(texts) if others else None
     for more_texts, more_labels in others:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,10 @@ from embeddings.eval.tasks.evaluation_kind import Halved, Kind, PooledTexts, Sub
 from embeddings.eval.tasks.word_similarity import correlation_scores
 from embeddings.eval.test_sets import ALL, rows_of_half, set_name
 from embeddings.models.model import Model
+from embeddings.settings import Range
 from embeddings.support.cosine import normalize
 
 GIVEN = "given"  # candidates of left texts
-
-
-def read_candidates(name: str, value: Any) -> list[int | str]:
-    """The numbers of candidates of left texts, each once, or `GIVEN`."""
-    chosen = list(dict.fromkeys([value] if isinstance(value, int | str) else value))
-    numbers = [int(one) if isinstance(one, str) and one.isdecimal() else one for one in chosen]
-    for one in numbers:
-        if one != GIVEN and (not isinstance(one, int) or one < 2):
-            raise SettingError(f"{S[name]} must be given or a whole number of at least 2, got {one!r:.40}")
-    return numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +32,7 @@ class PairSettings(Halved, PooledTexts):
     left_column: str | None = None
     right_column: str | None = None
     rating_column: str | None = None
-    candidates: Sequence[int | str] = several((), read_candidates)
+    candidates: Sequence[int | str] = several((), Annotated[int, Range(ge=2)], {GIVEN: GIVEN})
 
     def __post_init__(self) -> None:
         super().__post_init__()

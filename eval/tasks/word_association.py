@@ -37,12 +37,13 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
     """A table separated by tabs or commas: test, list, word, and role, which is "target" or "attribute".
 
     Raises:
-        FormatError: the file cannot be read, a column is missing, or no test has two lists for each role.
+        FormatError: the file cannot be read, a column is missing, or there is no test.
     """
     file = locate(path)
     lines = list(read_lines(file))
-    rows = csv.reader([line for _, line in lines], delimiter="\t" if "\t" in lines[0][1] else ",")
-    heading = [ALIASES.get(name.strip().lower(), name.strip().lower()) for name in next(rows)]
+    delimiter = "\t" if lines and "\t" in lines[0][1] else ","
+    rows = csv.reader([line for _, line in lines], delimiter=delimiter)
+    heading = [ALIASES.get(name.strip().lower(), name.strip().lower()) for name in next(rows, [])]
     if missing := [name for name in COLUMNS if name not in heading]:
         raise FormatError(f"{file}: no column {missing[0]}; expected {', '.join(COLUMNS)}")
     columns = [heading.index(name) for name in COLUMNS]
@@ -53,9 +54,8 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
             raise line_error(file, number, "test, list, word, and the role target or attribute", line)
         lists = tests.setdefault(test, {role: {} for role in ROLES})[role.lower()]
         lists.setdefault(name, []).append(word)
-    faults = [f"the test {test!r:.40} {fault}" for test, roles in tests.items() if (fault := wrong_shape(roles))]
-    if len(faults) == len(tests):
-        raise FormatError(f"{file}: {faults[0] if faults else 'no tests, only a heading'}")
+    if not tests:
+        raise FormatError(f"{file}: no tests, only a heading")
     return AssociationTests(set_name(path), tests)
 
 

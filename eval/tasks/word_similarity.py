@@ -50,17 +50,22 @@ def read_word_pairs(name: str | os.PathLike[str]) -> WordPairs:
     rating column (`RATING_HEADINGS`) and the word columns (word1, word2 and the like) unless those are the first two.
     Without a heading the rating is the first number after the two words, so that individual ratings or a relation may
     follow it, and a part of speech may precede it.
+
+    Raises:
+        FormatError: the file cannot be read, has no pairs, or a line or heading that is not of this form.
     """
     path = locate(name)
     pairs: list[tuple[str, str]] = []
     ratings: list[float] = []
     layout: Layout | None = None
     for number, line in read_lines(path):
+        is_first = layout is None
+        layout = layout or detect_layout(line)
         if layout is None:
-            layout = detect_layout(line, f"{path}, line {number}")
-            if layout.has_heading:
-                continue
-        fields = split_line(line, layout.separator, f"{path}, line {number}")
+            raise line_error(path, number, f"{EXPECTED}, or a heading with one word1, word2 and rating", line)
+        if is_first and layout.has_heading:
+            continue
+        fields = split_line(line, layout.separator)
         # two words and a rating; separated by white space nothing else
         is_complete = len(fields) > max(layout.rating, *layout.words) and all(fields[word] for word in layout.words)
         rating = to_number(fields[layout.rating]) if is_complete else None
@@ -83,14 +88,13 @@ class Layout:
     has_heading: bool = False
 
 
-def detect_layout(line: str, position: str) -> Layout:
-    """The layout that the first line shows; `position` names it in errors."""
+def detect_layout(line: str) -> Layout | None:
+    """The layout that the first line shows; None if it is not clear which columns hold the words or the rating."""
     separator = next((mark for mark in "\t,;" if mark in line), None)
-    fields = split_line(line, separator, position)
-    layout_error = FormatError(f"{position}: expected {EXPECTED}, got {line.strip()!r:.80}")
-    if len(fields) < 3:
-        raise layout_error
-    words = word_columns(fields, position)
+    fields = split_line(line, separator)
+    words = word_columns(fields) if len(fields) > 2 else None
+    if words is None:
+        return None
     others = [column for column in range(len(fields)) if column not in words]
     headings = ["".join(mark for mark in field.lower() if mark.isalnum()) for field in fields]
     rating_columns = [column for column in others if headings[column] in RATING_HEADINGS]
@@ -99,34 +103,25 @@ def detect_layout(line: str, position: str) -> Layout:
         return Layout(separator, rating_columns[0], words, has_heading=True)
     if numbers and not rating_columns and not FIRST.match(fields[words[0]]):
         return Layout(separator, numbers[0])
-    if len(fields) == 3 and not numbers:
-        return Layout(separator, others[0], words, has_heading=True)
-    if separator is None and not rating_columns:
-        raise layout_error
-    choices = ", ".join(fields[2:])
-    raise FormatError(f"{position}: ambiguous rating column: name one of the columns {choices:.200} 'rating'")
+    return Layout(separator, others[0], words, has_heading=True) if len(fields) == 3 and not numbers else None
 
 
-def word_columns(fields: list[str], position: str) -> tuple[int, int]:
-    """The columns of the words by their headings; the first two without headings."""
+def word_columns(fields: list[str]) -> tuple[int, int] | None:
+    """The columns of the words by their headings; the first two without headings, None if the first is not a word."""
     first, second = ([at for at, field in enumerate(fields) if one.match(field)] for one in (FIRST, SECOND))
     if len(first) == len(second) == 1:
         return first[0], second[0]
-    if not fields[0] or (to_number(fields[0]) is not None and to_number(fields[2]) is None):
-        raise FormatError(
-            f"{position}: the first column is not a word, got {fields[0]!r:.40}: name the word columns 'word1' and "
-            "'word2'"
-        )
-    return 0, 1
+    is_word = fields[0] and (to_number(fields[0]) is None or to_number(fields[2]) is not None)
+    return (0, 1) if is_word else None
 
 
-def split_line(line: str, separator: str | None, position: str) -> list[str]:
-    """The fields of a line, stripped; quotes are respected between commas or semicolons."""
+def split_line(line: str, separator: str | None) -> list[str]:
+    """The fields of a line, stripped; quotes are respected between commas or semicolons. A broken line has none."""
     is_quoted = separator is not None and separator in ",;"
     try:
         fields = next(csv.reader([line], delimiter=str(separator))) if is_quoted else line.split(separator)
-    except csv.Error as error:
-        raise FormatError(f"{position}: {error}") from None
+    except csv.Error:
+        return []
     return [field.strip() for field in fields]
 
 

@@ -26,7 +26,7 @@ from embeddings.eval.tasks.label_scores import (
     predict_labels,
 )
 from embeddings.eval.tasks.perplexity import Validation, check_predicts_words, known_words, mean_loss
-from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, content_fingerprint, select_texts
+from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, Half, content_fingerprint, select_texts
 from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError
 from embeddings.formats.fasttext_classifier import cutoff_for_size
 from embeddings.models.model import Model, held_out_predictor
@@ -128,11 +128,12 @@ MIN_LABELS = 256  # from which on the rows of labels are quantised too, as in fa
 
 @dataclass(frozen=True)
 class LabelJudge:
-    """Scores classifiers on labelled texts, which are kept in memory."""
+    """Scores classifiers on labelled texts, which are kept in memory; `source` names them."""
 
     batches: list[LabelledTexts]
     metric: LabelMetric
     prefix: str
+    source: str
     k: int = 1
     threads: int | None = None
 
@@ -142,9 +143,20 @@ class LabelJudge:
         encoding: str = "utf-8", encoding_errors: str = "strict",
     ) -> "LabelJudge":  # fmt: skip
         """Read the texts; see `evaluate_classifier` and `LabelMetric.parse` for the arguments."""
-        wanted = LabelMetric.parse(metric, form.prefix)
-        batches = form.read(resolve_source(source), encoding=encoding, encoding_errors=encoding_errors)
-        return cls(list(batches), wanted, form.prefix, k, threads)
+        wanted, sources = LabelMetric.parse(metric, form.prefix), resolve_source(source)
+        batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors)
+        return cls(list(batches), wanted, form.prefix, sources[0].name, k, threads)
+
+    def select(self, half: Half) -> "LabelJudge":
+        """The judge that scores by a half of the texts.
+
+        Raises:
+            SettingError: no text of it has a label.
+        """
+        batches = [select_texts(batch, half) for batch in self.batches]
+        if not any(any(batch.labels) for batch in batches):
+            raise SettingError(f"the texts of {self.source} (half: {half}) have no labels: use more texts with labels")
+        return replace(self, batches=batches)
 
     def __call__(self, classifier: LabelPredictor) -> float:
         """The score of a classifier."""
@@ -172,12 +184,7 @@ def score_of_labels(
     assert corpus.labels is not None
     text = {"encoding": corpus.encoding, "encoding_errors": corpus.encoding_errors}
     everything = LabelJudge.read(source, corpus.labels, metric, k=k, threads=threads, **text)
-    name, judges = resolve_source(source)[0].name, []
-    for one in (ALL,) if half == ALL else (DEV, TEST):
-        judges.append(replace(everything, batches=[select_texts(batch, one) for batch in everything.batches]))
-        if not any(any(batch.labels) for batch in judges[-1].batches):
-            place = name if one == ALL else f"the {one} half of {name}"
-            raise SettingError(f"{place} has no labels: use more texts with labels")
+    name, judges = everything.source, [everything.select(one) for one in ((ALL,) if half == ALL else (DEV, TEST))]
 
     def judge(model: Model) -> Judgement:
         if size is None:
@@ -263,12 +270,10 @@ def check_metric(metric: str | Sequence[str], trainer: Trainer) -> list[str]:
         return names
     if names and all(name.partition(":")[0] in SETS for name in names):
         return names
-    if len(names) != 1:
-        known = ", ".join(f"{kind}:FILE" for kind in SETS)
-        raise SettingError(f"one metric is required, or several of {known}, got {', '.join(names) or 'none'}")
-    if not trainer.reads_labels:
-        known = ", ".join([*(f"{kind}:NAME or {kind}:FILE" for kind in SETS), *[LOSS] * trainer.predicts_words])
-        raise SettingError(f"{trainer.trainer_name} cannot be scored by {names[0]!r}: choose {known}")
+    if len(names) != 1 or not trainer.reads_labels:
+        others = [LOSS] * trainer.predicts_words + ["a score of labels, such as f1"] * trainer.reads_labels
+        known = ", ".join(["one or several of " + ", ".join(f"{kind}:FILE" for kind in SETS), *others])
+        raise SettingError(f"{trainer.trainer_name} cannot be scored by {' and '.join(names)!r}: choose {known}")
     return names
 
 
@@ -281,8 +286,6 @@ def score_of_sets(names: Sequence[str]) -> Metric:
     sets: dict[str, Any] = {}
     for name in names:
         kind, _, path = name.partition(":")
-        if not path:
-            raise SettingError(f"the metric {name} requires a set, such as {kind}:FILE")
         sets.setdefault(kind, []).append(path)
     dev, held_back = (Suite.read(**sets, restrict=None, half=half) for half in (DEV, TEST))
 

@@ -199,15 +199,12 @@ class StudyFolder:
         content = read_versioned(file, FORMAT_VERSION)
         check_fields(file, content, {"study": dict, "trials": list})
         trials = []
-        for number, value in enumerate(content["trials"], 1):
-            try:
+        try:
+            for value in content["trials"]:
                 epoch_scores = {int(epoch): score for epoch, score in value.pop("epoch_scores").items()}
                 trials.append(Trial(epoch_scores=epoch_scores, **value))
-                is_valid = trials[-1].number == number
-            except (ValueError, TypeError, KeyError, AttributeError):
-                is_valid = False
-            if not is_valid:
-                raise FormatError(f"{file}: trial {number} is broken; remove the folder and start again")
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise FormatError(f"{file} is broken: {error}; remove the folder and start again") from None
         return cls(Path(path), content["study"], trials)
 
     def write(self) -> None:

@@ -87,10 +87,9 @@ def parse_range(trainer: Trainer, text: str) -> tuple[str, SearchRange]:
         choices = tuple(convert(trainer, name, value) for value in values.split(","))
         return name, SearchRange(choices=choices, requires=requires)
     ends = [convert(trainer, name, end) for end in (low, high)]
-    if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
-        raise SettingError(f"{S[name]} has no numbers to vary between: give its values, as in {name}=A,B")
-    if ends[0] >= ends[1]:
-        raise SettingError(f"the range of {name} is empty: {values}")
+    is_numeric = all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
+    if not is_numeric or ends[0] >= ends[1]:
+        raise SettingError(f"the range of {name} is empty: {values}; give LOW..HIGH of numbers, or values as A,B")
     is_log = ends[0] > 0 and ends[1] >= LOG_RATIO * ends[0]
     return name, SearchRange(low=ends[0], high=ends[1], log=is_log, requires=requires)
 
@@ -236,9 +235,9 @@ class Search:
             if self.tuning.best is None:
                 raise
         if self.tuning.best is None:
-            if not self.tuning.trials:
-                raise TuningError("the time was over before the first trial was complete: allow more seconds")
-            raise TuningError(f"no trial succeeded; the first one failed: {self.tuning.trials[0].reason}")
+            late = "the time was over before the first trial was complete: allow more seconds"
+            failed = [f"no trial succeeded; the first one failed: {one.reason}" for one in self.tuning.trials]
+            raise TuningError(failed[0] if failed else late)
         self.tuning.result = self.result(BEST)
         if self.tuning.is_interrupted:
             return
@@ -428,12 +427,10 @@ def tune(
         metric, base, text, labels=labels, half=half, k=k, size=size, validation=validation, threads=threads, seed=seed
     )
     varies_epochs = any(one.partition("=")[0].strip() == EPOCHS for one in vary)
-    can_halve = hasattr(base, EPOCHS) and base.accepts_run_options
-    if halving and varies_epochs:
-        raise SettingError(f"{S.halving} cannot be combined with varied epochs: trials are compared at equal epochs")
+    can_halve = hasattr(base, EPOCHS) and base.accepts_run_options and not varies_epochs
     if halving and not can_halve:
-        raise SettingError(f"{base.trainer_name} is not trained in epochs that can be scored: leave out halving")
-    is_halving = can_halve and not varies_epochs if halving is None else halving
+        raise SettingError(f"{S.halving} requires a trainer with epochs, which must not be varied")
+    is_halving = can_halve if halving is None else halving
     space = search_space(base, vary, {*fixed, *settings, *scoring.fixed, *[EPOCHS] * is_halving})
     for name in space:
         if name in scoring.fixed:

@@ -124,16 +124,16 @@ def test_json_lines_and_other_names_of_columns(tmp_path, vectors):
 
 
 def test_invalid_files_and_columns_are_refused(tmp_path, vectors):
-    def refused(text, message, error=CorpusError, **more):
+    def refused(text, message, **more):
         (tmp_path / "d.csv").write_text(text)
-        with pytest.raises(error, match=message):
+        with pytest.raises(CorpusError, match=message):
             evaluate(vectors, documents=more.pop("name", tmp_path / "d.csv"), **more)
 
     refused("label,text\na,b\n", "1 distinct documents.*5")
     refused("label,text\na,b\n", "no column 'body'", text_column="body")
     refused("stars,text\na,b\n", "no column 'label'")
     refused("label,text\na,b\n", "no file or folder called 'nope'", name="nope")
-    refused("label,text\na,b\n", "documents.*'a,b,c'", SettingError, name="a,b,c")
+    refused("label,text\na,b\n", "'a,b,c'", name="a,b,c")
     with open(tmp_path / "d.jsonl", "w") as out:
         out.write('{"label": "a", "text": "x"}\n{"label": null, "text": "y"}\n' * 3)
     refused("", "document 2 has no label", name=tmp_path / "d.jsonl")

@@ -40,21 +40,6 @@ def test_vectors_are_compared(vectors, tmp_path):
     assert found["v-measure"].p < 0.05
 
 
-def test_settings_are_checked(vectors, tmp_path):
-    path, _ = labelled(tmp_path / "texts.csv")
-    cases = [
-        ({"similarity": "wordsim353", "pool": "sif"}, "pool requires"),
-        ({"probe": path, "pol": "sif"}, "pol"),
-        ({"probe": path, "index": "lsh"}, "retrieval"),
-        ({"probe": path, "rating_column": "x"}, "pairs"),
-        ({"probe": path, "pool": "median"}, "pool"),
-        ({"probe": path, "remove_components": -1}, "remove_components"),
-    ]
-    for settings, problem in cases:
-        with pytest.raises(SettingError, match=problem):
-            em.evaluate(vectors, **settings)
-
-
 def test_invalid_bytes_of_test_sets_follow_encoding_errors(vectors, tmp_path):
     rows = [(f"w1 w{n} \udcff", "w1 w3", str(n % 3)) for n in range(8)]
     texts = [(f"{a}{n}", "ab"[n % 2]) for n, (a, *_) in enumerate(rows)]

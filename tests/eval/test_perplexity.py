@@ -92,7 +92,7 @@ def test_what_has_no_perplexity(text, tmp_path):
         documents = em.train(name, TEXT, objective="nce", **SMALL | ({"window": 5} if "dbow" in name else {}))
         with pytest.raises(SettingError, match="do not predict words of new text from their contexts alone"):
             em.evaluate(documents, perplexity=text)
-    with pytest.raises(SettingError, match="evaluate them by documents"):
+    with pytest.raises(SettingError, match="evaluated by documents"):
         em.evaluate(em.training.concatenate(documents, documents), perplexity=text)
     model = em.train("skipgram", TEXT, objective="nce", **SMALL)
     (tmp_path / "other.txt").write_text("entirely unknown\n")

@@ -10,7 +10,7 @@ from composition_data import synthetic_phrases
 from scipy.stats import spearmanr
 
 import embeddings as em
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import SettingError
 from embeddings.eval import Suite, compare_scores
 from embeddings.eval.report import EvaluatedVectors, write_report
 from embeddings.eval.statistics.confidence_intervals import normal_interval
@@ -172,28 +172,6 @@ def test_verb_object_phrases_are_reversed(ratings):
     found = read_phrase_ratings(ratings).ratings
     assert ("w1", "unheard", "w3", "w2") in found["verb-object"]
     assert set(found) == {"adjective-noun", "verb-object"}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "is empty"),
-        ("participant type rating\n", "columns s1lemma1, s1lemma2, s2lemma1, s2lemma2"),
-        (HEADING, "no rated phrases"),
-        (HEADING + "p1 x 0 a b c d\n", "line 2: expected 8 fields"),
-        (HEADING + "p1 x 0 a b c d nan\n", "line 2: expected 8 fields"),
-        (HEADING + "p1 x 0 a b c d 3\np1 x 1 a b c d 4\n", "line 3: participant p1 rates this pair twice"),
-    ],
-)
-def test_malformed_ratings_are_refused(tmp_path, text, message):
-    (tmp_path / "rated.txt").write_text(text)
-    with pytest.raises(FormatError, match=message):
-        read_phrase_ratings(tmp_path / "rated.txt")
-
-
-def test_a_missing_file_is_refused(model):
-    with pytest.raises(FormatError, match="nowhere"):
-        em.evaluate(model, phrases="nowhere.txt")
 
 
 def test_without_covered_pairs_there_is_no_value(model, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from text_sets import by_measure, write_csv, write_retrieval
 
 import embeddings as em
-from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
+from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.eval.tasks.retrieval import MEASURES, measure_queries, read_retrieval_set
 
 
@@ -79,24 +79,6 @@ def test_trec_judgements_are_read(tmp_path):
     assert read_retrieval_set([*paths[:2], trec]).relevant == read_retrieval_set(paths).relevant
 
 
-@pytest.mark.parametrize(
-    ("judgements", "facts"),
-    [
-        ([("q1", "d1", 1), ("q77", "d1", 1)], ["line 3", "query 'q77'", "queries.jsonl"]),
-        ([("q1", "d777", 1), ("q2", "d778", 1)], ["'d777'", "corpus.jsonl"]),
-        ([("q1", "d1", 1), ("q2", "d2", "high")], ["line 3", "high", "whole number"]),
-        ([("q1", "d1", 1), ("q1", "d1", 2)], ["line 3", "two grades"]),
-        ([("q1", "d1", 0)], ["no relevant document"]),
-        ([("q1", "d1", 1), ("q2", "d2", 1, 1, 1)], ["line 3", "expected query"]),
-        ([], ["no relevant document"]),
-    ],
-)
-def test_unusable_judgements_are_refused(tmp_path, judgements, facts):
-    with pytest.raises(FormatError) as error:
-        read_retrieval_set(write_retrieval(tmp_path, judgements))
-    assert all(fact in str(error.value) for fact in facts), str(error.value)
-
-
 def test_missing_documents_count_as_not_found(vectors, tmp_path):
     known = [("q1", "d1", 1), ("q2", "d2", 1)]
     values = []
@@ -119,20 +101,6 @@ def test_the_document_with_the_id_of_a_query_is_left_out(tmp_path):
     for ranking in ("vectors", "lexical"):
         results = by_measure(em.evaluate(vectors, retrieval=paths, ranking=ranking))
         assert results["mrr@10", ranking].value == 1
-
-
-def test_unusable_documents_are_refused(tmp_path):
-    paths = write_retrieval(tmp_path)
-    (tmp_path / "double.jsonl").write_text('{"_id": "d1", "text": "a"}\n{"_id": "d1", "text": "b"}\n')
-    with pytest.raises(FormatError, match="line 2 has the _id 'd1' of an earlier row"):
-        read_retrieval_set([paths[0], tmp_path / "double.jsonl", paths[2]])
-    (tmp_path / "other.jsonl").write_text('{"id": "d1", "text": "a"}\n')
-    with pytest.raises(CorpusError, match="_id"):
-        read_retrieval_set([paths[0], tmp_path / "other.jsonl", paths[2]])
-    with pytest.raises(FormatError, match="no file"):
-        read_retrieval_set([*paths[:2], tmp_path / "missing.tsv"])
-    with pytest.raises(SettingError, match="three files"):
-        read_retrieval_set(paths[:2])
 
 
 def test_titles_of_documents_are_optional(tmp_path):

@@ -7,7 +7,6 @@ import pytest
 from commands import expect, table
 from naive_bootstrap import interval, resample_counts
 
-from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare_scores, evaluate
 from embeddings.eval.tasks.linear_classifier import (
     MAJORITY,
@@ -162,7 +161,7 @@ def test_words_that_are_all_known_are_not_composed(monkeypatch):
     monkeypatch.setattr(word_matching, "lower_case", lambda word: calls.append(word) or word.lower())
     vectors = Vectors(["a", "b", "c"], np.eye(3, dtype=np.float32), compose=calls.append)
     word_matching.look_up(vectors, ["a"])
-    assert calls == ["a"]
+    assert not calls
 
 
 def test_interval_equals_the_naive_bootstrap(files, vectors):
@@ -236,40 +235,6 @@ def test_shipped_treebank_and_folders(tmp_path):
             out.write(f"1\t{part}\t_\tX\t_\t_\t_\t_\t_\t_\n".encode())
     found = read_tagging_set(tmp_path)
     assert (found.name, found.train.words, found.test.words) == ("xx-ud-test", ["train"], ["test"])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "is empty"),
-        ("# only\n\n", "no tagged words"),
-        ("a\tb\tc\n", "line 1: expected ten columns of CoNLL-U"),
-        ("a\tX\n\nb\n", "line 3: expected ten columns"),
-        ("a\tX\nb\t\n", "line 2: expected a word and its tag"),
-        ("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", "line 1: expected a word and its tag"),
-        (b"a\tX\n\xff\tX\n", "line 2: not UTF-8"),
-        (b"\x28\xb5\x2f\xfd cut", "truncated or corrupt zstd"),
-    ],
-)
-def test_malformed_files_are_refused(tmp_path, text, message):
-    (tmp_path / "t").write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(FormatError, match=message) as caught:
-        read_tagged(tmp_path / "t")
-    assert "\n" not in str(caught.value)
-
-
-def test_invalid_sets_windows_and_vectors_are_refused(tmp_path, files, vectors):
-    with pytest.raises(FormatError, match=r"'nope'.*ud-ewt.*TRAIN,TEST"):
-        read_tagging_set("nope")
-    with pytest.raises(FormatError, match=r"-train\.conllu, got 0"):
-        read_tagging_set(tmp_path)
-    with pytest.raises(FormatError, match="missing does not exist"):
-        read_tagging_set(f"missing,{tmp_path}")
-    with pytest.raises(SettingError, match=r"window.*50.*-1"):
-        evaluate(vectors, tagging=files, window=-1)
-    broken = Vectors(["n1", "Odd"], np.array([[1, 2], [np.nan, 0]]))
-    with pytest.raises(SettingError, match="the vector of 'Odd' holds NaN"):
-        evaluate(broken, tagging=files)
 
 
 def test_commands(tmp_path, files, vectors):

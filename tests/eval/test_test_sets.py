@@ -10,10 +10,8 @@ import pytest
 import embeddings as em
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import resolve_source
-from embeddings.errors import FormatError, SettingError
-from embeddings.eval import Suite
 from embeddings.eval.tasks.analogies import read_questions
-from embeddings.eval.tasks.word_similarity import WordPairs, read_word_pairs
+from embeddings.eval.tasks.word_similarity import read_word_pairs
 from embeddings.eval.test_sets import half_of, select_texts
 from embeddings.vectors.vectors import Vectors
 
@@ -80,23 +78,9 @@ def test_evaluate_and_compare_use_a_half(vectors, tmp_path):
     by_half = {half: em.evaluate(vectors, similarity=path, half=half)[0] for half in ("dev", "test", "all")}
     assert by_half["dev"].total + by_half["test"].total == by_half["all"].total == 39
     assert {half: result.half for half, result in by_half.items()} == {half: half for half in by_half}
-    with pytest.raises(SettingError, match=r"a path or a list of runs, got {'first'"):
-        em.compare({"first": vectors}, similarity=path)
     fewer = Vectors(vectors.words[:30], np.sqrt(np.abs(vectors.matrix[:30])))
     comparison = em.compare(vectors, fewer, similarity=path, half="test")[0]
     pairs = read_word_pairs(path).select("test").pairs
     assert comparison.half == "test"
     assert comparison.total == len(pairs)
     assert comparison.items == sum(one in fewer and other in fewer for one, other in pairs) < comparison.total
-
-
-def test_errors():
-    with pytest.raises(SettingError, match="half must be one of"):
-        Suite.read(similarity="wordsim353", half="train")
-    with pytest.raises(SettingError, match="half=dev cannot be combined with categories"):
-        Suite.read(similarity="wordsim353", categories="google-categories", half="dev")
-    with pytest.raises(SettingError, match="half requires"):
-        Suite.read(categories="google-categories", half="dev")
-    only = WordPairs("tiny", [("tiger", "cat")], [1.0])
-    with pytest.raises(FormatError, match="no item of tiny is in the"):
-        only.select({"dev": "test", "test": "dev"}[half_of(["tiger", "cat"])])

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from text_sets import by_measure, labelled, write_csv
+from text_sets import by_measure, labelled
 
 import embeddings as em
-from embeddings.errors import CorpusError
 
 
 def test_clustering_equals_scikit_learn(vectors, tmp_path):
@@ -56,17 +55,3 @@ def test_one_file_is_cross_validated(vectors, tmp_path):
     assert accuracy.covered == sum(one != "nobody knows" for one, _ in rows)
     assert "5-fold" in accuracy.protocol
     assert [result.section for result in results if result.is_detail] == ["a", "b", "c"]
-
-
-def test_unusable_labels_are_refused(vectors, tmp_path):
-    header = ("text", "label")
-    cases = [
-        ([("w1", "a"), ("w2", "")], "row 2: the text has no label"),
-        ([("w1", "a")] * 9, "1 distinct texts and 1 labels"),
-        ([], "0 distinct texts|0 labels"),
-    ]
-    for rows, problem in cases:
-        path = write_csv(tmp_path / "texts.csv", header, rows)
-        for kind in ("probe", "clustering"):
-            with pytest.raises(CorpusError, match=problem if kind == "probe" else "label"):
-                em.evaluate(vectors, **{kind: path})

@@ -31,7 +31,7 @@ def test_what_is_varied():
         ("window=9..3", "the range of window is empty"),
         ("window=0..3", "window must be"),
         ("window=a..b", "window must be an integer"),
-        ("initializer=normal..xavier", "initializer has no numbers"),
+        ("initializer=normal..xavier", "range of initializer.*numbers"),
         ("initializer=normal,round", "initializer must be one of"),
     ],
 )

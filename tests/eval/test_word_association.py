@@ -6,7 +6,6 @@ from statistics import mean, stdev
 import numpy as np
 import pytest
 
-from embeddings.errors import FormatError
 from embeddings.eval import compare, evaluate
 from embeddings.vectors.vectors import Vectors
 
@@ -92,25 +91,6 @@ def test_a_test_of_another_shape_leaves_the_others_their_results(vectors, tests)
     assert "target" in single.reason
     assert [one.value for one in others] == [one.value for one in alone]
     assert [one.section for one in compare(vectors, vectors, association=tests)] == ["one"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "empty"),
-        ("test\tlist\tword\n", "column role"),
-        ("test\tlist\tword\trole\n", "no tests"),
-        ("test\tlist\tword\trole\na\tb\tc\n", "line 2.*role"),
-        ("test\tlist\tword\trole\na\tb\tc\tgoal\n", "line 2.*goal"),
-        ("test\tlist\tword\trole\na\tb\t\ttarget\n", "line 2.*word"),
-        ("test\tlist\tword\trole\na\tb\tc\ttarget\n", "'a'.*two lists of target words, got 1"),
-    ],
-)
-def test_broken_files(content, message, tmp_path, vectors):
-    path = tmp_path / "lists.tsv"
-    path.write_text(content)
-    with pytest.raises(FormatError, match=message):
-        evaluate(vectors, association=path)
 
 
 def test_degenerate_tests_have_a_reason(tmp_path, vectors, tests):

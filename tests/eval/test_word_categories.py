@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from embeddings.errors import FormatError
 from embeddings.eval import Suite, compare_scores, evaluate
 from embeddings.eval.tasks.word_categories import kmeans, read_word_categories
 from embeddings.support.cosine import normalize
@@ -79,18 +78,3 @@ def test_layouts(tmp_path):
         (tmp_path / "f").write_text(text)
         found = read_word_categories(tmp_path / "f")
         assert (found.words, found.categories) == (["a", "b"], ["x", "y"])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a\tx\nb\n", "line 2: expected a word and its category, got 'b'"),
-        ("a\tx\tz\n", "line 1: expected a word and its category"),
-        ("a\tx\nb\tx\n", "fewer than two categories"),
-        ("", "is empty"),
-    ],
-)
-def test_broken_files(tmp_path, text, message):
-    (tmp_path / "f").write_text(text)
-    with pytest.raises(FormatError, match=message):
-        read_word_categories(tmp_path / "f")

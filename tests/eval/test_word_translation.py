@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from embeddings.errors import FormatError, SettingError
 from embeddings.eval import compare, evaluate
 from embeddings.vectors.vectors import Vectors
 
@@ -54,15 +53,3 @@ def test_alignments_are_compared(languages, dictionary, tmp_path):
     )
     assert [one.value_second for one in tests] == [1, 1, 1, 1]
     assert all(one.difference < 0 for one in tests if one.measure == "precision@1")
-
-
-def test_wrong_arguments(languages, dictionary, tmp_path):
-    source, target = languages
-    with pytest.raises(SettingError, match="target"):
-        evaluate(source, translation=dictionary)
-    with pytest.raises(SettingError, match="translation"):
-        evaluate(source, similarity="wordsim353", target=target)
-    with pytest.raises(SettingError, match=r"3 components.*align"):
-        evaluate(source, translation=dictionary, target=Vectors(["b1"], np.ones((1, 3))))
-    with pytest.raises(FormatError, match=r"missing\.txt"):
-        evaluate(source, translation=tmp_path / "missing.txt", target=target)
