@@ -4,18 +4,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-import click
-
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import JSON, exclude, option
+from embeddings.cli.options import JSON, option
 from embeddings.cli.output import note, print_rows
 from embeddings.corpora import corpus_cache
-from embeddings.corpora.corpus_cache import Entry, find_damage
-from embeddings.corpora.encoded_corpus import CorpusVersionError
+from embeddings.corpora.corpus_cache import Entry
 from embeddings.errors import SettingError
 from embeddings.support.cache_folder import cache_folder, foreign_access
 
-DAMAGED = "damaged"
 MAX_SOURCES = 3  # shown in the table
 SIZES: dict[str, float] = {"GB": 1e9, "MB": 1e6, "kB": 1e3, "B": 1}
 TIMES: dict[str, float] = {"d": 86400, "h": 3600, "min": 60, "s": 1}
@@ -26,21 +22,15 @@ TIMES: dict[str, float] = {"d": 86400, "h": 3600, "min": 60, "s": 1}
     params=[
         option("--remove", "Remove the corpus whose name starts with NAME, or all.", "NAME"),
         option("--limit", "Remove least recently used corpora until at most SIZE, such as 2GB, is left.", "SIZE"),
-        option(
-            "--check",
-            "Read all cached corpora and report damage; the exit code is 1 if any is damaged.",
-            bool,
-        ),
         JSON,
     ],
 )
-def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -> None:
-    """List cached corpora, least recently used first, or check or remove some.
+def command(remove: str | None, limit: str | None, as_json: bool) -> None:
+    """List cached corpora, least recently used first, or remove some.
 
     The cache holds at most 20 GB or a tenth of the disk, whichever is less; set EMBEDDINGS_CACHE_LIMIT to change
-    this. Corpora in use are never removed.
+    this. Corpora in use are never removed. A damaged corpus is encoded again when it is used.
     """
-    exclude("check", "remove", "limit")
     folder = cache_folder("corpora")
     if folder is None:
         note("there is no cache: its folder is not writable; set EMBEDDINGS_CACHE to another folder")
@@ -48,18 +38,6 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
         return
     if access := foreign_access(folder):
         note(f"this cache is not used: {access}")
-    if check:
-        rows = []
-        for entry in corpus_cache.list_entries(folder):
-            error = find_damage(entry.folder)
-            is_unused = isinstance(error, CorpusVersionError) or not entry.folder.exists()  # removed meanwhile
-            state = "valid" if error is None else "not used" if is_unused else DAMAGED
-            rows.append({"name": entry.name, "state": state, "problem": None if error is None else str(error)})
-        print_rows(rows, as_json)
-        if damaged := sum(one["state"] == DAMAGED for one in rows):
-            note(f"{damaged} of {len(rows)} cached corpora damaged; the next run that needs one encodes its text again")
-            raise click.exceptions.Exit(1)
-        return
     if limit is None and remove is None:
         print_rows([row(entry, exact=as_json) for entry in corpus_cache.list_entries(folder)], as_json)
         return

@@ -22,7 +22,6 @@ FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", **CHECKED_OPTIONS}
 IMPLEMENTATIONS: dict[type, Callable[..., Any]] = {}  # of `dispatched` functions, by type of the first argument
 INLINE_OPTIONS: dict[str, Any] = {"forceinline": True, "_nrt": False, **OPTIONS}
-ENTRY_POINTS: list[Any] = []  # all entry points of this process
 intrinsic: Callable[[Callable[..., Any]], Any] = numba.extending.intrinsic  # defines a function that emits LLVM code
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -86,8 +85,7 @@ def as_helper(entry: Function) -> Function:
 def _cached(function: Function, **options: Any) -> Function:
     compiled = njit(no_cfunc_wrapper=True, **OPTIONS, **options)(function)
     check_calls(compiled)
-    if compiled is not function:  # with NUMBA_DISABLE_JIT it is the function itself
-        ENTRY_POINTS.append(compiled)
-        if (home := cache_dir(function)) is not None:
-            compiled._cache = KernelCache(compiled.py_func, home, IMPLEMENTATIONS)
+    # with NUMBA_DISABLE_JIT it is the function itself
+    if compiled is not function and (home := cache_dir(function)) is not None:
+        compiled._cache = KernelCache(compiled.py_func, home, IMPLEMENTATIONS)
     return compiled  # type: ignore[no-any-return]

@@ -193,16 +193,6 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
                 os.makedirs(index._cache_path, exist_ok=True)
                 index.save(self._index_key(sig, data.codegen), self._impl.reduce(data))
 
-    def versions(self, codegen: Any) -> dict[Any, Path]:
-        """The files of machine code that this machine can use, by types of arguments, without foreign types."""
-        index = self.index()._load_index()
-        return {key[0]: self.home / file for key, file in index.items() if key == self._index_key(key[0], codegen)}
-
-
-def cached_versions(kernel: Any) -> dict[Any, Path]:
-    """The files of machine code of a kernel that this machine can use, by types of arguments."""
-    return kernel._cache.versions(kernel.targetctx.codegen()) if isinstance(kernel._cache, KernelCache) else {}
-
 
 def tuple_classes(kinds: Iterable[Any]) -> Iterator[type]:
     """The classes of all NamedTuple types among numba types, nested ones included."""

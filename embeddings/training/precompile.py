@@ -3,11 +3,9 @@
 import dataclasses
 import logging
 import typing
-from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations, pairwise
 from typing import Any, Literal
@@ -15,10 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from embeddings import registry
-from embeddings.compilation.compile_monitor import kernel_owner
 from embeddings.compilation.compile_time import compile_time
-from embeddings.compilation.jit import ENTRY_POINTS
-from embeddings.compilation.machine_code_cache import cached_versions
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.reading.labelled_texts import PREFIX
@@ -39,11 +34,6 @@ CORPORA: list[dict[str, Any]] = [  # settings of the text that trainers may requ
     {},
     {"phrases": PhraseList(PHRASES), "phrase_mode": "alternate"},
     {"tokenizer": "codepoints"},
-]
-SHARED_MODULES = [  # that have kernels and are imported when they are used
-    "embeddings.corpora.encoder",
-    "embeddings.kernels.text_pooling",
-    *(f"embeddings.indexes.{name}" for name in ("exact", "lsh")),
 ]
 POOLS: tuple[Pool, ...] = ("mean", "sif", "max")  # one for each kernel
 SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "buckets": 100, "min_phrases": 1, "fit_epochs": 1}
@@ -146,22 +136,3 @@ def use_model(model: Model) -> None:
     for use in (model.compose, partial(model.predict, threads=1), partial(model.infer, threads=1)):
         with suppress(EmbeddingsError):
             use(texts)
-
-
-def compiled_parts() -> list[dict[str, Any]]:
-    """What is compiled for this machine and these sources: for each part, its kernels, their versions and size.
-
-    A part is a trainer, or something that trainers share. A kernel has a version for each combination of types that it
-    was called with.
-    """
-    deque(registry.load_all("trainer"), maxlen=0)
-    deque(map(import_module, SHARED_MODULES), maxlen=0)
-    parts: dict[str, dict[str, Any]] = {}
-    for kernel in ENTRY_POINTS:
-        name, files = kernel_owner(kernel.py_func.__module__), cached_versions(kernel).values()
-        part = parts.setdefault(name, {"part": name, "kernels": 0, "compiled": 0, "versions": 0, "bytes": 0})
-        part["kernels"] += 1
-        part["compiled"] += bool(files)
-        part["versions"] += len(files)
-        part["bytes"] += sum(file.stat().st_size for file in files if file.exists())
-    return sorted(parts.values(), key=lambda part: str(part["part"]))

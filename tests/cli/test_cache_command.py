@@ -42,29 +42,15 @@ def test_the_cache_is_listed_and_emptied(folder):
     assert "'much'" in refused("cache", "--limit", "much", code=2)
 
 
-def test_the_cache_is_checked(folder):
-    assert expect("cache", "--check").output == ""
-    for source in ("rows.jsonl", "more.csv"):
-        expect("vocabulary", source, "-o", f"{source}.txt", *(["--text-column", "text"] * (source == "rows.jsonl")))
-    first, second = (entry["name"] for entry in json.loads(expect("cache", "--json").stdout))
-    valid = {"name": first, "state": "valid", "problem": None}
-    assert json.loads(expect("cache", "--check", "--json").stdout) == [valid, valid | {"name": second}]
-    flip_bit(folder / "cache" / "corpora" / second / "ids.npy")
-    result = expect("cache", "--check", code=1)
-    rows = table(result.stdout)
-    assert [row["state"] for row in rows] == ["valid", "damaged"]
-    assert rows[1]["problem"].endswith(f"{second} is damaged: ids.npy does not match its digest")
-    assert result.stderr == "1 of 2 cached corpora damaged; the next run that needs one encodes its text again\n"
-    meta = folder / "cache" / "corpora" / first / "meta.json"
-    meta.write_text('{"format": 1}')
-    assert {str(entry["sources"]) for entry in json.loads(expect("cache", "--json").stdout)} == {"None", "['more.csv']"}
-    assert {row["state"] for row in table(expect("cache", "--check", code=1).stdout)} == {"not used", "damaged"}
+def test_a_damaged_corpus_is_listed_and_encoded_again(folder):
+    expect("vocabulary", "more.csv", "-o", "more.csv.txt")
+    entry = folder / "cache" / "corpora" / json.loads(expect("cache", "--json").stdout)[0]["name"]
+    flip_bit(entry / "ids.npy")
     result = expect("vocabulary", "more.csv", "-o", "again.txt")
-    assert f"warning: the text is encoded again: {folder}/cache/corpora/{second} is damaged: ids.npy" in result.stderr
-    assert "valid" in expect("cache", "--check").stdout
+    assert f"warning: the text is encoded again: {entry} is damaged: ids.npy" in result.stderr
     assert (folder / "again.txt").read_text() == (folder / "more.csv.txt").read_text()
-    for option in (["--limit", "1GB"], ["--remove", "all"]):
-        assert "--check cannot be combined" in refused("cache", "--check", *option, code=2)
+    (entry / "meta.json").write_text('{"format": 1}')
+    assert [one["sources"] for one in json.loads(expect("cache", "--json").stdout)] == [None]
 
 
 def flip_bit(path):

@@ -51,30 +51,6 @@ def test_a_cache_that_others_can_write_to_is_refused_with_the_remedy(tmp_path, m
     assert "cannot cache compiled code: other users can write to" in refused("warm", "cbow", code=1)
 
 
-def test_the_list_tells_what_is_compiled(tmp_path, python):
-    cache = {"EMBEDDINGS_CACHE": str(tmp_path / "cache")}
-    run = python("-m", "embeddings", "warm", "--list", "--json", **cache)
-    before = {row["part"]: row for row in json.loads(run.stdout)}
-    assert {"skipgram", "training kernels", "the text reader", "nearest-neighbour search"} <= before.keys()
-    assert all(row["kernels"] > 0 == row["compiled"] for row in before.values())
-    assert f"compiled code is in {tmp_path / 'cache' / 'kernels'}" in run.stderr
-    code = "import numpy as np\nfrom embeddings.kernels.random_numbers import alias_table\nalias_table(np.ones(3))"
-    python("-c", code, **cache)
-    after = {
-        row["part"]: row for row in json.loads(python("-m", "embeddings", "warm", "--list", "--json", **cache).stdout)
-    }
-    shared = after.pop("training kernels")
-    assert (shared["compiled"], shared["versions"]) == (1, 1)
-    assert shared["bytes"] > 1000
-    assert after == {name: row for name, row in before.items() if name in after}
-    generic = python("-m", "embeddings", "warm", "--list", "--json", NUMBA_CPU_NAME="generic", **cache)
-    assert not any(row["compiled"] for row in json.loads(generic.stdout))
-
-
-def test_a_list_of_named_trainers_is_refused():
-    assert "--list cannot be combined with TRAINER" in refused("warm", "--list", "cbow", code=2)
-
-
 def test_warnings_about_tiny_models_are_not_shown(monkeypatch, caplog):
     settings = {"objective": "sampled-softmax", "target_in_sample": False}
     monkeypatch.setattr(precompile, "choices", lambda trainer: [{}, settings])

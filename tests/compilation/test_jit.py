@@ -11,7 +11,7 @@ from pathlib import Path
 import numba
 import numba.extending
 import pytest
-from numba import njit, types
+from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 
 from embeddings.compilation import machine_code_cache
@@ -391,12 +391,3 @@ def test_overload_takes_the_private_arguments():
     arguments = inspect.signature(numba.extending.overload).parameters
     for name in ("jit_options", "strict"):
         assert name in arguments, f"numba {numba.__version__}: overload has no {name} (compilation/jit.py: dispatched)"
-
-
-def test_versions_for_other_implementations_are_not_listed(tmp_path):
-    """Only the file of the current index key can be used, not those for edited implementations of an operand."""
-    codegen, signature = njit(kernel).targetctx.codegen(), (types.int64,)
-    own = KernelCache(kernel, tmp_path, {})
-    key = own._index_key(signature, codegen)
-    own.index()._save_index({key: "new.nbc", (*key, "another digest"): "old.nbc"})
-    assert own.versions(codegen) == {signature: tmp_path / "new.nbc"}
