@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.plugins.text_pairs.pair_training import DualEncoder as DualEncoder
     from embeddings.text_search.text_index import TextIndex as TextIndex
-    from embeddings.text_search.text_index import load_index as load_index
     from embeddings.training.callbacks import Callback as Callback
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
     from embeddings.training.init_vectors import InitFrom as InitFrom
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from embeddings.training.trainer import train as train
     from embeddings.vectors.align import align as align
     from embeddings.vectors.index import build_index as build_index
+    from embeddings.vectors.index import load_index as load_index
     from embeddings.vectors.lookup import lookup as lookup
     from embeddings.vectors.merge import merge as merge
     from embeddings.vectors.vectors import Vectors as Vectors
@@ -74,7 +74,7 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "eval": "compare evaluate evaluate_classifier",
     "eval.early_stopping": "EarlyStopping",
     "eval.tuning": "tune",
-    "vectors.index": "build_index",
+    "vectors.index": "build_index load_index",
     "models.embed": "embed",
     "models.loading": "load load_classifier load_model",
     "models.model": "Model",
@@ -82,7 +82,7 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "training.checkpoints": "Checkpoints",
     "training.init_vectors": "InitFrom",
     "training.trainer": "continue_training train",
-    "text_search.text_index": "TextIndex load_index",
+    "text_search.text_index": "TextIndex",
     "vectors.align": "align",
     "vectors.lookup": "lookup",
     "vectors.merge": "merge",

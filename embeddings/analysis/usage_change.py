@@ -1,6 +1,6 @@
 """Words whose use differs between two groups of documents, such as two periods, with a permutation test."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
@@ -26,7 +26,6 @@ from embeddings.training.training_data import check_threads_and_seed, prepare
 from embeddings.vectors.align import align
 from embeddings.vectors.vectors import Vectors
 
-Progress = Callable[[int, int], object]  # takes the number of finished trainings, and of all
 Unit = Literal["blocks", "lines"]
 MAX_LENGTH_RATIO = 10  # of the median documents of the groups; above it, they may be divided differently
 

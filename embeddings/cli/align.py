@@ -51,13 +51,11 @@ def command(
         problem = "requires --onto-out" if onto_out is None else "does not change ONTO: omit --onto-out"
         raise click.UsageError(f"--method {method} {problem}")
     outputs = [path for path in (out, onto_out) if path is not None]
-    if onto_out is not None and Path(out).resolve() == Path(onto_out).resolve():
-        raise click.UsageError("--out and --onto-out must be different files")
+    inputs = [("VECTORS", Path(vectors)), ("ONTO", Path(onto))]
     for path in outputs:
-        check_not_input(
-            file_format.output_files(path, format=format), [("VECTORS", Path(vectors)), ("ONTO", Path(onto))]
-        )
+        check_not_input(file_format.output_files(path, format=format), inputs)
         file_format.check_export(path, format=format, force=force)
+        inputs.append(("--out", Path(path)))
     first, second = (load(path, allow_pickle=allow_pickle, errors=errors) for path in (vectors, onto))
     result = align(first, second, method=method, **settings, progress=Bar(quiet or as_json))
     for path, aligned in zip(outputs, (result.vectors, result.onto), strict=False):

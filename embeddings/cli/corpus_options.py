@@ -1,6 +1,6 @@
 """Options of commands that read a corpus, pairs or labelled texts: the settings of `embeddings.corpora.Corpus`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,6 +45,12 @@ COLUMNS = {
 TITLES = {"title_column": "NAME"}
 VECTORS = {"vector_column": "NAME"}
 CONTEXTS = {**{name: f"--{name}-column NAME" for name in ("word", "context", "weight")}, "header": None}
+FORMATS: dict[str, tuple[str, type, Mapping[str, str | None]]] = {  # by an option that only this format has
+    "pairs": ("pairs", PairFormat, KINDS | COLUMNS | TITLES),
+    "word_column": ("pairs", ContextFormat, CONTEXTS),
+    "vector_column": ("vectors", VectorFormat, VECTORS),
+    "label_prefix": ("labels", LabelFormat, LABELS),
+}
 
 
 def options(
@@ -85,16 +91,7 @@ def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a `Corpus`: options, with the options of a format, such as labels, as an object."""
     if "text_lines" in options:
         return {"lines" if name == "text_lines" else name: value for name, value in options.items()}
-    if "pairs" in options:
-        pairs = PairFormat(**take_arguments(options, KINDS | COLUMNS | TITLES))
-        return {**options, "pairs": pairs}
-    if "word_column" in options:
-        contexts = ContextFormat(**take_arguments(options, CONTEXTS))
-        return {**options, "pairs": contexts}
-    if "vector_column" in options:
-        vectors = VectorFormat(**take_arguments(options, VECTORS))
-        return {**options, "vectors": vectors}
-    if "label_prefix" in options:
-        labels = LabelFormat(**take_arguments(options, LABELS))
-        return {**options, "labels": labels}
+    for option, (argument, kind, parameters) in FORMATS.items():
+        if option in options:
+            return {argument: kind(**take_arguments(options, parameters)), **options}
     return options

@@ -10,8 +10,7 @@ from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_settings, option, seed
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
-from embeddings.cli.saving import is_vector_file, model_writer, save
-from embeddings.errors import SettingError
+from embeddings.cli.saving import check_folder_name, model_writer, save
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
 
@@ -59,8 +58,7 @@ def command(
     tensor-indexing`.
     """
     trainer = registry.load("trainer", "tensor-indexing")(**settings)
-    if is_vector_file(out):
-        raise SettingError(f"--out {out} must be a folder: a file of vectors cannot hold composition functions")
+    check_folder_name(out)  # a file of vectors cannot hold composition functions
     write = model_writer(out, force)
     source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
 

@@ -174,9 +174,7 @@ def read_batches(
     path = None if text == STANDARD_INPUT else Path(text)
     if is_remote(text):
         sources = resolve_source(text)
-    elif path is not None and (not os.path.exists(path) or path.is_dir()):
-        if text_column is not None:
-            raise click.UsageError(f"--text-column requires a file, but no file is called {text!r}")
+    elif path is not None and text_column is None and not os.path.isfile(path):
         if not any(map(str.isspace, text)):
             note(f"no file is called {text!r}, so the labels are those of this text")
         data, starts = encode_texts([text])

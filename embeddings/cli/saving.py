@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,20 +136,17 @@ def model_writer(out: str, force: bool, *, is_classifier: bool = False) -> Save:
     if is_vector_file(out):
         file_format.check_export(out, force=force)
         return lambda path, model, force: model.vectors.save(path, force=force)
-    check_folder_name(out)
+    check_folder_name(out, file_format.extensions())
     check_target(out, force=force)
     return lambda path, model, force: model.save(path, force=force)
 
 
-def check_folder_name(out: str) -> None:
-    """Refuse a new model folder whose name looks like a vector file of an unknown format, or like an option."""
-    suffix = Path(out).suffix
-    if suffix[1:2].isalpha() and not Path(out).is_dir():
-        known = ", ".join(file_format.extensions())
-        raise FormatError(
-            f"{out}: no format has the extension {suffix!r}; use one of {known}, or a name without an extension for a "
-            "model folder"
-        )
+def check_folder_name(out: str, extensions: Iterable[str] = ()) -> None:
+    """Refuse a new model folder whose name has the extension of a file; `extensions` are those of possible files."""
+    if Path(out).suffix[1:2].isalpha() and not Path(out).is_dir():
+        known = ", ".join(extensions)
+        files = f", or a file with one of the extensions {known}" if known else ""
+        raise SettingError(f"--out {out} must be a folder, whose name has no extension{files}")
 
 
 def save(write: Save, result: Any, out: str, force: bool) -> Any:

@@ -80,8 +80,6 @@ def train(
         settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(run.get("init_mode")), init.dim)
     if runs is not None:
         exclude("runs", "log")
-        if saving.is_vector_file(out):
-            raise click.UsageError(f"--runs requires a folder, and {out} is a vector file")
         saving.check_folder_name(out)
     configured = trainer(**settings)
     if options.get("phrases") is None and run.get("continued") is not None:

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, overload
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -68,13 +68,12 @@ from embeddings.text_search.lexical import FEW_TEXTS, Lexicon, common_words, lex
 from embeddings.text_search.row_filter import matching_rows
 from embeddings.text_search.segment_writer import ENGINE, Columns, SegmentWriter, check_distinct, engine_arrays
 from embeddings.text_search.stored_vectors import JoinedVectors, StoredVectors
-from embeddings.vectors.index import Index, check_consent, parse_spec
-from embeddings.vectors.index import load_index as load_vector_index
+from embeddings.vectors.index import check_consent, parse_spec
 from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.vectors.word_vectors import HasVectors
+    pass
 
 MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_SHARE = 0.6  # of the fused score
@@ -616,36 +615,6 @@ class TextIndex:
                 shutil.copytree(self.path, scratch, symlinks=True, dirs_exist_ok=True)
             copied = IndexFolder(Path(scratch))
             copied.remove_unused(copied.last_number())
-
-
-@overload
-def load_index(path: str | os.PathLike[str], *, allow_faiss: bool = False) -> TextIndex: ...
-
-
-@overload
-def load_index(
-    path: str | os.PathLike[str], vectors: "Vectors | HasVectors", *, allow_faiss: bool = False
-) -> Index: ...
-
-
-def load_index(
-    path: str | os.PathLike[str], vectors: "Vectors | HasVectors | None" = None, *, allow_faiss: bool = False
-) -> Index | TextIndex:
-    """Load a saved index of vectors, with the Vectors or the Model that it was built from, or an index of texts.
-
-    Arguments:
-        vectors: those that an index of vectors was built from; for an index of texts None.
-        allow_faiss: load a saved index of FAISS, which can crash or run code: trusted sources only.
-
-    Raises:
-        SettingError: an index of vectors was built from other vectors.
-        RegistryError: its kind is not installed.
-        FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent; or it holds an index
-            of FAISS, and `allow_faiss` is not set.
-    """
-    if vectors is None:
-        return TextIndex(path, allow_faiss=allow_faiss)
-    return load_vector_index(path, vectors, allow_faiss=allow_faiss)
 
 
 def add_missing_cosines(

@@ -218,10 +218,16 @@ def build(vectors: WordVectors, name: str, settings: Mapping[str, Any]) -> Index
 
 
 def load_index(path: str | os.PathLike[str], vectors: WordVectors | HasVectors, *, allow_faiss: bool = False) -> Index:
-    """Load a saved index of vectors, with the Vectors or the Model that it was built from; see `embeddings.load_index`.
+    """Load a saved index of vectors, with the Vectors or the Model that it was built from.
 
     Arguments:
         allow_faiss: load a saved index of FAISS, which can crash or run code: trusted sources only.
+
+    Raises:
+        SettingError: the index was built from other vectors.
+        RegistryError: its kind is not installed.
+        FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent; or it holds an index
+            of FAISS, and `allow_faiss` is not set.
     """
     rows, folder = as_indexed_vectors(vectors), local_path(path)
     record = INDEX_FOLDER.read(folder)

@@ -39,7 +39,7 @@ def test_methods_that_change_both_spaces(folder):
     assert "--onto-out" in expect(*arguments, "--method", "whitened", code=2).stderr
     assert "--onto-out" in expect(*arguments, "--onto-out", "c.vec", code=2).stderr
     same = expect(*arguments, "--method", "whitened", "--onto-out", "./out.vec", "--force", code=2).stderr
-    assert "different" in same
+    assert "overwrite --out" in same
     assert not (folder / "out.vec").exists()
     record = json.loads(
         expect(*arguments, "--method", "whitened", "--onto-out", "c.arrow", "--self-learning", "--json").stdout

@@ -58,7 +58,8 @@ def test_fit_is_what_python_gives(folder):
 def test_names_of_files_and_options_are_refused_before_the_fit(folder, tmp_path, monkeypatch, out):
     monkeypatch.chdir(tmp_path)
     message = refused("fit", folder / "vectors.bin", "-o", out, *SMALL, code=2)
-    assert f"--out {out}" in message
+    assert "--out" in message
+    assert out in message
     assert not any(tmp_path.iterdir())
 
 

@@ -159,7 +159,7 @@ def test_logs_that_replace_nothing_are_written(text, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("out", "code", "expected"), [("v.foo", 1, ".foo"), ("a/v.MODEL", 1, ".MODEL"), ("-", 2, "standard output")]
+    ("out", "code", "expected"), [("v.foo", 2, "v.foo"), ("a/v.MODEL", 2, "v.MODEL"), ("-", 2, "standard output")]
 )
 def test_a_name_that_is_no_model_folder_is_refused_before_training(out, code, expected, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

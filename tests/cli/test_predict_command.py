@@ -122,4 +122,4 @@ def test_errors_are_one_line(model, tmp_path):
     em.Vectors(["a"], [[1.0]]).save(tmp_path / "v.npy")
     assert "not a classifier" in refused("predict", tmp_path / "v.npy", "a", code=2)
     expect("predict", model, "a", "--force", code=2)
-    expect("predict", model, "a b", "--text-column", "text", code=2)
+    expect("predict", model, "a b", "--text-column", "text", code=1)

@@ -92,7 +92,7 @@ def test_texts_without_labels_are_counted(lines, tmp_path):
         (LINES, ("--negatives", 3), "--negatives 3 has no effect"),
         (LINES, ("--buckets", 1000), "requires n-grams"),
         (LINES, ("--min-n", 4, "--max-n", 2), "--min-n"),
-        (LINES, ("--stop-patience", 3), "--stop-patience requires --stop-labels"),
+        (LINES, ("--stop-patience", 3), "early stopping requires"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_in_one_line(text, options, message, lines, tmp_path):

@@ -87,7 +87,7 @@ def test_other_commands_say_which_model_to_name(group):
 def test_what_runs_cannot_honour_is_refused():
     for options, message in (
         (["--log", "log.jsonl"], "--runs cannot be combined with --log"),
-        (["-o", "v.bin"], "--runs requires a folder"),
+        (["-o", "v.bin"], "--out v.bin must be a folder"),
     ):
         assert refused(*RUN, *options, "--runs", 2, code=2).startswith(message)
     assert "s3://bucket/group" in refused(*RUN, "-o", "s3://bucket/group", "--runs", 2, code=1)

@@ -134,7 +134,7 @@ def test_an_index_keeps_the_pooling_that_it_records(tmp_path, model):
     model.save(tmp_path / "model")
     index = em.TextIndex.build(tmp_path / "model", TEXTS, tmp_path / "i", pool=other)
     assert index.record["pooling"]["pool"] == other
-    assert em.load_index(tmp_path / "i").query_embedder.pool == other
+    assert em.TextIndex(tmp_path / "i").query_embedder.pool == other
 
 
 def test_weights_of_words_are_computed_once_for_each_rule(monkeypatch):
