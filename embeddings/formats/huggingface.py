@@ -270,7 +270,8 @@ def find_table(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     if name is None:
         raise FormatError(f"{path} has no static embeddings ({' or '.join(tables)}); its tensors: {list_names(arrays)}")
     kinds = "f int8" if name == MODEL2VEC_TABLE else "f"
-    return check_array(f"{path}: the tensor {name!r}", arrays[name], (None, None), kinds)
+    table: np.ndarray = check_array(f"{path}: the tensor {name!r}", arrays[name], (None, None), kinds)
+    return table
 
 
 def describe_table(folder: Path) -> dict[str, Any]:

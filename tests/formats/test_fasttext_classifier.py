@@ -230,10 +230,10 @@ BROKEN = {
     "rows": ("<q", [-1, 0, 19, 21, 2**62], "matrix is"),
     "dim": ("<q", [-1, 0, 4, 6, 2**62], "matrix is"),
     "codes": ("<i", [-1, 0, 59, 61, 2**31 - 1], "broken|truncated"),
-    "dim of centroids": ("<i", [-1, 0, 4, 2**31 - 1], "cannot be the sizes"),
-    "parts": ("<i", [-1, 0, 4, 2**31 - 1], "cannot be the sizes"),
-    "part size": ("<i", [-1, 0, 1, 3, 6, 2**31 - 1], "cannot be the sizes"),
-    "last part": ("<i", [-1, 0, 2, 2**31 - 1], "cannot be the sizes"),
+    "dim of centroids": ("<i", [-1, 0, 4, 2**31 - 1], "header of a quantised matrix"),
+    "parts": ("<i", [-1, 0, 4, 2**31 - 1], "header of a quantised matrix"),
+    "part size": ("<i", [-1, 0, 1, 3, 6, 2**31 - 1], "header of a quantised matrix"),
+    "last part": ("<i", [-1, 0, 2, 2**31 - 1], "header of a quantised matrix"),
     "centroid": ("<f", [float("nan"), float("inf")], "NaN"),
 }
 CHANGES = [(name, code, value, match) for name, (code, values, match) in BROKEN.items() for value in values]
@@ -271,7 +271,7 @@ def test_pruned_models_that_are_not_quantised_are_refused(write, pruned):
 
 
 def test_a_model_without_labels_is_refused(write):
-    with pytest.raises(FormatError, match="no labels"):
+    with pytest.raises(FormatError, match="0 labels"):
         em.load_classifier(write(supervised_model(labels=[]).data))
 
 

@@ -189,7 +189,7 @@ def test_pickles_are_refused_unless_allowed(tmp_path):
     (tmp_path / "v.kv").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(FormatError, match=r"pickle.*allow_pickle=True"):
         em.load(tmp_path / "v.kv")
-    with pytest.raises(FormatError, match="RuntimeError: it ran"):
+    with pytest.raises(FormatError, match="RuntimeError it ran"):
         em.load(tmp_path / "v.kv", allow_pickle=True)
 
 
@@ -197,7 +197,7 @@ def test_truncated_and_foreign_pickles(tmp_path, vectors):
     vectors.save(tmp_path / "v.kv")
     data = (tmp_path / "v.kv").read_bytes()
     (tmp_path / "v.kv").write_bytes(data[: len(data) // 2])
-    with pytest.raises(FormatError, match="gensim"):
+    with pytest.raises(FormatError, match=r"v\.kv is truncated or broken"):
         em.load(tmp_path / "v.kv", allow_pickle=True)
     (tmp_path / "v.kv").write_bytes(pickle.dumps({"a": 1}))
     with pytest.raises(FormatError, match=r"v\.kv "):
