@@ -24,7 +24,7 @@ from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.rows import RowReader
 from embeddings.corpora.reading.sources import Source, resolve_source, total_size
-from embeddings.corpora.reading.tag_arrays import tags_of_lists
+from embeddings.corpora.reading.tag_arrays import string_lists
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_pairs import PAIR_SIDES, PairFormat, PairReader
 from embeddings.corpora.reading.text_vectors import VECTOR_DIM, VectorFormat, split_weights
@@ -306,7 +306,7 @@ class Corpus:
             nonlocal has_prefix
             for batch in self.labels.batches(reader.read(source), source.name) if self.labels else ():
                 has_prefix |= batch.unit != "row"
-                yield TextBlock(batch.data, batch.starts[1:], tags=tags_of_lists(batch.labels))
+                yield TextBlock(batch.data, batch.starts[1:], tags=string_lists(batch.labels))
             for block in () if self.labels else reader.read(source):
                 sizes[-1] += len(block)
                 yield block if block.vectors is None else replace(block, vectors=weighted(block.vectors, weight))

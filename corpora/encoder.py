@@ -4,7 +4,7 @@ Characters are normalised once for each distinct word, not for each occurrence.
 """
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -133,8 +133,8 @@ class Encoder:
             for part in split_text(block.data, MAX_SCANNED) if is_long_row else [block]:
                 self.append(self.scanner.scan(part, name))
 
-    def add_lists(self, lists: Sequence[Sequence[bytes]]) -> None:
-        """Encode token lists; each list is a line and a document."""
+    def add_lists(self, lists: Any) -> None:
+        """Encode token lists, a pyarrow array; each list is a line and a document."""
         self.finish_scanning()
         self.add_documents(self.sentences.count - 1 + np.arange(len(lists)))
         ids, starts = self.words.intern_lists(lists)

@@ -348,6 +348,6 @@ class ItemScanner:
         ids, line_ends, documents = self.scanner.scan(block, "a text")
         return TokenTexts(ids, np.append(np.append(0, line_ends)[documents], len(ids)))
 
-    def add_lists(self, lists: list[list[bytes]]) -> TokenTexts:
+    def add_lists(self, lists: Any) -> TokenTexts:
         """Number the tokens of texts that are already lists of tokens; tokens are not changed."""
         return TokenTexts(*self.table.intern_lists(lists))

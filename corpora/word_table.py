@@ -1,7 +1,6 @@
 """The growing table of distinct words: their bytes, their counts, and the hash slots of the scanner."""
 
 import os
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from embeddings.compilation.jit import entry_point
 from embeddings.corpora import scanner
+from embeddings.corpora.reading.tag_arrays import list_sizes
 from embeddings.corpora.scanner import (
     ARENA_END,
     COUNT,
@@ -24,7 +24,7 @@ from embeddings.corpora.scanner import (
     Array,
 )
 from embeddings.errors import CorpusError, S
-from embeddings.support.arrow import pa
+from embeddings.support.arrow import pa, string_bytes
 
 BYTES_PER_BYTE = 2  # lower-casing at most doubles the number of bytes
 SPARE_BYTES = WINDOW + SLACK  # scratch bytes that the scanner accesses beyond the last word
@@ -129,11 +129,13 @@ class WordTable:
             self.prune()
         return ids
 
-    def intern_lists(self, lists: Sequence[Sequence[bytes]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Count the tokens of lists, and return the raw id of each (tokens,), and where lists begin, (lists + 1,)."""
-        tokens = [token for tokens in lists for token in tokens]
-        ends, sizes = (np.cumsum(np.fromiter(map(len, items), np.int64, len(items))) for items in (tokens, lists))
-        return self.intern(bytes_array(b"".join(tokens)), ends), np.append(0, sizes)
+    def intern_lists(self, lists: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Count the tokens of lists, and return the raw id of each (tokens,), and where lists begin, (lists + 1,).
+
+        lists: a pyarrow array of large lists of large strings.
+        """
+        text, starts = string_bytes(lists.flatten())
+        return self.intern(bytes_array(text.tobytes()), starts[1:]), np.append(0, np.cumsum(list_sizes(lists)))
 
     def words_from(self, first: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return the joined bytes of the words from `first` on, and where each word ends; both are copies."""

@@ -102,7 +102,7 @@ class ArrowTable(Table):
         converted = cast(array, role) if is_valid else None
         if converted is None:
             role = Role.TEXT if role is Role.ANY else role
-            converted = Cells(name, role, position, self.decoder).array(as_binary(array).to_pylist())
+            converted = Cells(name, role, position, self.decoder, has_bytes=True).array(as_binary(array).to_pylist())
         return converted
 
 

@@ -68,7 +68,8 @@ class DuplicateFilter:
     def rows(self, rows: TextBlock) -> TextBlock:
         """Return the rows with a new text."""
         if rows.token_lists is not None:
-            texts = [b"".join(token + TOKEN_END for token in tokens) for tokens in rows.token_lists]
+            lists = rows.token_lists.to_pylist()
+            texts = [b"".join(token.encode() + TOKEN_END for token in tokens or ()) for tokens in lists]
             is_new = self.find_new(b"".join(texts), np.cumsum([len(text) for text in texts], dtype=np.int64))
         else:
             is_new = self.find_new(rows.data, rows.starts[1:])

@@ -23,7 +23,6 @@ from embeddings.corpora.reading.encodings import (
     Transcoder,
     Utf8Decoder,
     check_byte_order,
-    encode_utf8,
     utf8_blocks,
 )
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary, has_lone_returns
@@ -35,7 +34,6 @@ from embeddings.corpora.reading.tables import Table
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blocks, text_batches
 from embeddings.errors import CorpusError, S
 from embeddings.printable import describe
-from embeddings.support.logs import log
 
 ARCHIVES = (FileType.WARC, FileType.WIKIPEDIA)
 
@@ -46,19 +44,6 @@ def is_path_of_file(item: str) -> bool:
         return len(item) < 4096 and Path(item).is_file()
     except (OSError, ValueError):
         return False
-
-
-def token_cell(item: Any, number: int, decoder: Utf8Decoder) -> list[bytes]:
-    """Return the tokens of an item in UTF-8."""
-    if isinstance(item, str) and number > 1:
-        raise CorpusError(f"item {number} is a string, but the first item is a list of tokens")
-    if isinstance(item, str | bytes | Mapping | set | frozenset) or not isinstance(item, Iterable):
-        raise CorpusError(f"item {number} is {describe(item)}; items must be strings or lists of strings")
-    tokens = list(item)
-    for token in tokens:
-        if not isinstance(token, str):
-            raise CorpusError(f"item {number} contains a token {describe(token)}; tokens must be strings")
-    return [encode_utf8(token, decoder, f"item {number}") for token in tokens]
 
 
 BLOCK_SIZE = 1 << 18  # bytes of text
@@ -98,20 +83,23 @@ class SourceReader:
         """Yield the blocks of one source."""
         if self.rows == 0:
             return
-        decoder = Utf8Decoder(self.encoding_errors, source.name)
         if isinstance(self.columns, RowReader):
             yield from self.limited(rows.lines() for rows in self.columns.read_source(self, source))
             return
-        elif isinstance(source, File):
+        decoder = Utf8Decoder(self.encoding_errors, source.name)
+        if isinstance(source, File):
             yield from self.read_file(source, self.columns, decoder)
-        elif isinstance(source, DataTable):
-            self.check_lines(source.name)
-            for block in self.read_table(open_data_table(source, decoder), self.columns):
-                self.done += len(block.data)
+        else:
+            table: Table
+            if isinstance(source, DataTable):
+                self.check_lines(source.name)
+                table, columns = open_data_table(source, decoder), self.columns
+            else:
+                table, columns = self.items_table(source, self.columns, decoder)
+            for block in self.read_table(table, columns):
+                self.done += int(block.sizes.sum())
                 yield block
                 self.progress(self.done)
-        else:
-            yield from self.read_items(source, self.columns, decoder)
         self.add_errors_of(decoder)
 
     @property
@@ -245,67 +233,40 @@ class SourceReader:
             rows = self.duplicate_filter.rows(rows)
         yield from rows.split(self.size)
 
-    def read_items(self, source: Items, columns: ColumnSelection, decoder: Utf8Decoder) -> Iterator[TextBlock]:
-        """Yield the items of an iterable: mappings as rows of a table, others as documents or sentences."""
+    def items_table(
+        self, source: Items, columns: ColumnSelection, decoder: Utf8Decoder
+    ) -> tuple[Table, ColumnSelection]:
+        """Return the items of an iterable as a table, mappings and tagged objects as rows, and the columns to read."""
         items = iter(source.items)
         first: list[Any] = []  # up to the first one that is not null
         while (not first or is_null(first[-1])) and (following := list(islice(items, 1))):
             first += following
-        column = next(iter((*filter(None, [columns.text]), *columns.tags)), None)
-        example = first[-1] if first else None
-        is_tagged = hasattr(example, "words") and hasattr(example, "tags")
-        if len(first) == 1 and (is_tagged or isinstance(example, Mapping)):
-            yield from self.read_records(chain(first, items), is_tagged, source.name, columns, decoder)
-            return
-        if column is not None:
-            raise CorpusError(f"{source.name} has no column {column!r}")
-        is_text = isinstance(example, str) or is_null(example)
-        if not is_text:
-            self.check_lines(f"{source.name} contains lists of tokens")
-        if isinstance(example, str) and not isinstance(source.items, Texts) and is_path_of_file(example):
-            raise CorpusError(
-                f"an iterable must contain texts, but its first item, {example!r}, is a file: Corpus(*paths)"
-            )
-        cells: list[Any] = []  # texts in UTF-8, or lists of tokens
-        size = n_missing = 0
-        for number, item in enumerate(islice(chain(first, items), self.rows), 1):
-            self.rows = None if self.rows is None else self.rows - 1
-            if is_null(item):
-                item, n_missing = "" if is_text else [], n_missing + 1
-            cells.append(self.text_cell(item, number, decoder) if is_text else token_cell(item, number, decoder))
-            size += len(cells[-1]) + 1
-            if size >= self.size:
-                yield from self.item_blocks(cells, is_text)
-                cells, size = [], 0
-        yield from self.item_blocks(cells, is_text)
-        if n_missing:
-            log.warning("%s: %s items are missing values (None or NaN), read as empty texts", source.name, n_missing)
-
-    def text_cell(self, item: Any, number: int, decoder: Utf8Decoder) -> bytes:
-        """Return the text of an item in UTF-8."""
-        if not isinstance(item, str):
-            raise CorpusError(f"item {number} is {describe(item)}, but the first item is a string")
-        cell = encode_utf8(item, decoder, f"item {number}")
-        return cell if self.lines == "separate" else b"".join(join_paragraphs([cell]))
-
-    def read_records(
-        self, items: Iterable[Any], is_tagged: bool, name: str, columns: ColumnSelection, decoder: Utf8Decoder
-    ) -> Iterator[TextBlock]:
-        """Yield mappings, or objects with words and tags, as rows of a table."""
-        self.check_lines(f"{name} contains rows")
-        if is_tagged:
+        example, items = first[-1] if first else None, islice(chain(first, items), self.rows)
+        if not isinstance(example, str | None):
+            self.check_lines(f"{source.name} does not contain strings")
+        if isinstance(example, Mapping):
+            if columns.text is None and not columns.tags:
+                problem = f"contains mappings; set {S.text_column}, or pass strings or lists of strings"
+                raise CorpusError(f"{source.name} {problem}")
+            records = record_rows.mapping_records(items)
+            return record_rows.RecordTable(source.name, records, decoder, self.size), columns
+        if hasattr(example, "words") and hasattr(example, "tags"):
             columns = replace(columns, text=columns.text or "words", tags=columns.tags or ("tags",))
-        elif columns.text is None and not columns.tags:
-            raise CorpusError(f"{name} contains mappings; set {S.text_column}, or pass strings or lists of strings")
-        records = (record_rows.tagged_records if is_tagged else record_rows.mapping_records)(items)
-        yield from self.read_table(record_rows.RecordTable(name, records, decoder, self.size), columns)
+            records = record_rows.tagged_records(items)
+            return record_rows.RecordTable(source.name, records, decoder, self.size), columns
+        if column := next(iter((*filter(None, [columns.text]), *columns.tags)), None):
+            raise CorpusError(f"{source.name} has no column {column!r}")
+        if isinstance(example, str) and not isinstance(source.items, Texts) and is_path_of_file(example):
+            problem = f"its first item, {example!r}, is a file: Corpus(*paths)"
+            raise CorpusError(f"an iterable must contain texts, but {problem}")
+        if self.lines != "separate":
+            items = (join_lines(item) if isinstance(item, str) else item for item in items)
+        return record_rows.ItemTable(source.name, items, decoder, self.size), ColumnSelection(TEXT_COLUMN)
 
-    def item_blocks(self, cells: list[Any], is_text: bool) -> Iterator[TextBlock]:
-        """Yield lists of tokens as one block, or texts as blocks of about the same size."""
-        rows = TextBlock.of_cells(cells) if is_text else TextBlock.of_tokens(cells)
-        self.done += int(rows.sizes.sum())
-        yield from self.row_blocks(rows)
-        self.progress(self.done)
+
+def join_lines(text: str) -> str:
+    """Return a text whose paragraphs are lines."""
+    return b"".join(join_paragraphs([text.encode("utf-8", "surrogatepass")])).decode("utf-8", "surrogatepass")
 
 
 @contextmanager

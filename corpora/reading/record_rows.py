@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import Kind, Role, check_column_exists
+from embeddings.corpora.reading.columns import TEXT_COLUMN, Kind, Role, check_column_exists
 from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.tables import (
     Batch,
@@ -33,6 +33,7 @@ from embeddings.support.arrow import combine_chunks, pa
 NUMBER = re.compile(r"\s*[-+]?[.,]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
 N_CHECKED = 100  # rows that decide which columns there are, and which of them hold numbers
 BATCH_ROWS = 4096
+FEW_ITEMS = 16  # that are requested of an iterable at a time
 T = TypeVar("T")
 
 Record = tuple[str, dict[str, Any]]  # its position for messages, and its fields
@@ -92,15 +93,8 @@ class RecordTable(Table):
 
     def record_batches(self, records: Iterable[Record], roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
         """Yield the rows of records."""
-        part: list[Record] = []
-        size = 0
-        for record in records:
-            part.append(record)
-            size += len(text) if isinstance(text := field_value(record[1], roles[0][0]), str) else 1
-            if size >= self.size or len(part) == BATCH_ROWS:
-                yield self.batch(part, roles)
-                part, size = [], 0
-        if part:
+        first = getter(roles[0][0])
+        for part in parts_of_items(records, self.size, lambda record: length(first(record[1]))):
             yield self.batch(part, roles)
 
     def batch(self, records: list[Record], roles: Sequence[tuple[str, Role]]) -> Batch:
@@ -111,7 +105,8 @@ class RecordTable(Table):
 
         arrays = []
         for name, role in roles:
-            values = [field_value(record, name) for _, record in records]
+            value_of = getter(name)
+            values = [value_of(record) for _, record in records]
             of_role = Cells(name, role, position, self.decoder)
             arrays.append(self.kept_values(name, values) if role is Role.ANY else of_role.array(values))
         return Batch(arrays, position)
@@ -141,14 +136,38 @@ def kind_of(values: list[Any]) -> Kind:
     return Kind.STRINGS if is_strings else Kind.OTHER
 
 
-def field_value(record: dict[str, Any], path: str) -> Any:
-    """Return the value of a field by its name or by a dotted path; None if the record does not have it."""
-    if path in record:
-        return record[path]
-    value: Any = record if "." in path else None
-    for name in path.split("."):
-        value = value.get(name) if type(value) is dict else None
-    return value
+def length(value: Any) -> int:
+    """Return the size of a text or a list of tokens; 1 for other values."""
+    return len(value) if isinstance(value, str | list) else 1
+
+
+def parts_of_items(items: Iterable[T], size: int, size_of: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield items in parts of about `size`, and of at most about BATCH_ROWS items."""
+    part: list[T] = []
+    total = 0
+    for few in batches_of(items, FEW_ITEMS):
+        part += few
+        total += sum(map(size_of, few))
+        if total >= size or len(part) >= BATCH_ROWS:
+            yield part
+            part, total = [], 0
+    if part:
+        yield part
+
+
+def getter(path: str) -> Callable[[dict[str, Any]], Any]:
+    """Return the function from a record to the value of a field or of a dotted path; None if the record has none."""
+    names = path.split(".")
+
+    def get(record: dict[str, Any]) -> Any:
+        if path in record:
+            return record[path]
+        value: Any = record
+        for name in names:
+            value = value.get(name) if type(value) is dict else None
+        return value
+
+    return get if len(names) > 1 else lambda record: record.get(path)
 
 
 def has_field(record: dict[str, Any], path: str) -> bool:
@@ -161,6 +180,29 @@ def has_field(record: dict[str, Any], path: str) -> bool:
             return False
         value = value[name]
     return True
+
+
+class ItemTable(Table):
+    """A table with a single column of texts or lists of tokens, the items of an iterable."""
+
+    def __init__(self, name: str, items: Iterable[Any], decoder: Utf8Decoder, size: int) -> None:
+        self.name, self.items, self.decoder, self.size = name, iter(items), decoder, size
+        self.kinds = [(TEXT_COLUMN, Kind.STRING)]
+
+    def batches(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
+        """Yield all items, about `size` characters or tokens at a time."""
+        done = 0
+        for values in parts_of_items(self.items, self.size, length):
+            yield self.batch(values, done)
+            done += len(values)
+
+    def batch(self, values: list[Any], done: int) -> Batch:
+        """Return items, after `done` others, as a batch."""
+
+        def position(row: int) -> str:
+            return f"item {done + row + 1}"
+
+        return Batch([Cells(TEXT_COLUMN, Role.TEXT, position, self.decoder).array(values)], position)
 
 
 class BlockTable(RecordTable):

@@ -70,8 +70,7 @@ class Rows:
         """Return the rows as documents, each a text of any number of lines."""
         text = self.texts[0]
         if is_list_type(text.type):
-            lists = [[token.encode() for token in tokens or ()] for tokens in text.to_pylist()]
-            return replace(TextBlock.of_tokens(lists), tags=self.tags, columns=self.kept)
+            return TextBlock(b"", (), tags=self.tags, columns=self.kept, token_lists=text)
         data, starts = string_bytes(text)
         return TextBlock(data.tobytes(), starts[1:], tags=self.tags, columns=self.kept)
 

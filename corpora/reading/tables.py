@@ -1,7 +1,7 @@
 """Tables: rows in batches, one Arrow array a column in the type of its role, whatever the source is."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -15,7 +15,7 @@ from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
 from embeddings.corpora.reading.tag_arrays import list_array, list_sizes
 from embeddings.errors import CorpusError
 from embeddings.printable import describe
-from embeddings.support.arrow import pa, pc, to_arrow, to_nullable_array
+from embeddings.support.arrow import pa, pc, to_arrow, to_nullable_array, to_string_array
 
 Position = Callable[[int], str]  # where a row of a batch stands, for messages
 
@@ -208,12 +208,16 @@ def describe_cell(value: object) -> str:
 
 @dataclass(frozen=True)
 class Cells:
-    """The values of a column of a role, one after another, for messages that name row and column."""
+    """The values of a column of a role, one after another, for messages that name row and column.
+
+    has_bytes: bytes are strings that are not UTF-8.
+    """
 
     column: str
     role: Role
     position: Position
     decoder: Utf8Decoder
+    has_bytes: bool = False
 
     def array(self, values: list[Any]) -> Any:
         """Return values as an Arrow array; raises CorpusError for the first one that cannot have the role."""
@@ -225,6 +229,10 @@ class Cells:
         with suppress(UnicodeEncodeError):  # a lone surrogate
             if is_text:
                 return to_nullable_array(values)
+            if self.role is Role.TEXT and set(map(type, values)) <= {list, tuple}:
+                items = [*chain.from_iterable(values)]
+                if set(map(type, items)) <= {str}:
+                    return list_array(to_string_array(items), np.fromiter(map(len, values), np.int64, len(values)))
         cells = [self.cell(value, row) for row, value in enumerate(values)]
         is_list = [isinstance(cell, list) for cell in cells if cell is not None]
         if not any(is_list):
@@ -249,7 +257,7 @@ class Cells:
         """Return a text or a tag, or a list of tokens or tags; None for null."""
         if hasattr(value, "tolist") and not isinstance(value, str):  # of numpy
             value = value.tolist()
-        if isinstance(value, list | tuple):
+        if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
             return [self.item(item, row, is_token=self.role is Role.TEXT) for item in value]
         return self.item(value, row)
 
@@ -257,7 +265,7 @@ class Cells:
         """Return a text, token or tag; None for null."""
         if is_null(value) and not is_token:
             return None
-        if isinstance(value, bytes):  # of a string that is not UTF-8
+        if isinstance(value, bytes) and self.has_bytes:
             part = Utf8Decoder(self.decoder.policy, self.position(row))
             text = part.clean(value, final=True).decode()
             self.decoder.add_errors_of(part)

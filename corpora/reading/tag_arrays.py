@@ -21,8 +21,8 @@ def list_array(values: Any, sizes: NDArray[np.int64], is_null: Any = None) -> An
     return pa.LargeListArray.from_arrays(offsets, values, mask=is_null)
 
 
-def tags_of_lists(lists: Sequence[Sequence[str]]) -> Any:
-    """Return the tags of rows, given as a list for each."""
+def string_lists(lists: Sequence[Sequence[str]]) -> Any:
+    """Return the tags or tokens of rows, given as a list for each."""
     sizes = np.fromiter(map(len, lists), np.int64, len(lists))
     return list_array(to_string_array([*chain.from_iterable(lists)]), sizes)
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.tag_arrays import concatenate_tags
-from embeddings.support.arrow import pa, to_arrow
+from embeddings.corpora.reading.tag_arrays import concatenate_tags, list_sizes, string_lists
+from embeddings.support.arrow import pa, string_bytes, to_arrow
 
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
@@ -26,7 +26,8 @@ class TextBlock:
         is_complete: the last part ends with the block; else it continues in the next one.
         tags: the tags of each row, a pyarrow array of large strings or of lists of them; None without tag columns.
         columns: the kept columns of the rows, a pyarrow table; None if none are kept.
-        token_lists: the tokens of each row, if rows are tokenized already; `data` and `ends` are then empty.
+        token_lists: the tokens of each row, a pyarrow array of large lists of large strings, if rows are tokenized
+            already; `data` and `ends` are then empty.
         vectors: the vector of each row, (rows, dim); None if they have none.
     """
 
@@ -36,7 +37,7 @@ class TextBlock:
     is_complete: bool = True
     tags: Any = None
     columns: Any = None
-    token_lists: Sequence[Sequence[bytes]] | None = None
+    token_lists: Any = None
     vectors: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
@@ -52,12 +53,13 @@ class TextBlock:
         """The bytes of each part (parts,)."""
         if self.token_lists is None:
             return np.diff(self.starts)
-        return np.array([sum(map(len, tokens)) for tokens in self.token_lists], np.int64)
+        _, starts = string_bytes(self.token_lists.flatten())
+        return np.diff(starts[np.append(0, np.cumsum(list_sizes(self.token_lists)))])
 
     def texts(self) -> list[str]:
         """The text of each part; lines of plain text without their line ends."""
         if self.token_lists is not None:
-            return [b" ".join(tokens).decode() for tokens in self.token_lists]
+            return [" ".join(tokens or ()) for tokens in self.token_lists.to_pylist()]
         lines = [self.data[start:stop].decode() for start, stop in pairwise(self.starts.tolist())]
         return lines if self.parts_are_documents else [line.rstrip("\r\n") for line in lines]
 
@@ -67,7 +69,7 @@ class TextBlock:
             return self
         parts = self.other_parts(lambda part: part.slice(start, stop - start), slice(start, stop))
         if self.token_lists is not None:
-            return replace(self, token_lists=self.token_lists[start:stop], **parts)
+            return replace(self, token_lists=self.token_lists.slice(start, stop - start), **parts)
         starts = self.starts[start : stop + 1]
         return replace(self, data=self.data[starts[0] : starts[-1]], ends=starts[1:] - starts[0], **parts)
 
@@ -86,7 +88,7 @@ class TextBlock:
         """Return some of the rows, with their tags, columns and vectors; `is_kept` is (rows,)."""
         parts = self.other_parts(lambda part: part.filter(to_arrow(is_kept)), is_kept)
         if self.token_lists is not None:
-            return replace(self, token_lists=list(compress(self.token_lists, is_kept)), **parts)
+            return replace(self, token_lists=self.token_lists.filter(to_arrow(is_kept)), **parts)
         data = np.frombuffer(self.data, np.uint8)[np.repeat(is_kept, self.sizes)].tobytes()
         return replace(self, data=data, ends=np.cumsum(self.sizes[is_kept]), **parts)
 
@@ -101,9 +103,9 @@ class TextBlock:
         return cls(b"".join(cells), np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells))))
 
     @classmethod
-    def of_tokens(cls, lists: Sequence[Sequence[bytes]]) -> "TextBlock":
+    def of_tokens(cls, lists: Sequence[Sequence[str]]) -> "TextBlock":
         """Build rows whose texts are lists of tokens."""
-        return cls(b"", (), token_lists=lists)
+        return cls(b"", (), token_lists=string_lists(lists))
 
 
 def parts_of_size(ends: NDArray[np.int64], size: int, n_rows: int | None = None) -> Iterator[tuple[int, int]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from embeddings.corpora import word_break
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Texts
+from embeddings.corpora.reading.tag_arrays import string_lists
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.segmenters import Segmenter, huggingface, unknown_token
@@ -261,22 +262,22 @@ class TextEncoder:
         if len(tokens.scanner.table) > MAX_TYPES:
             tokens.clear()
         if batch.token_lists is not None:
-            return tokens.encode(*tokens.scanner.add_lists([list(one) for one in batch.token_lists]))
+            return tokens.encode(*tokens.scanner.add_lists(batch.token_lists))
         if self.is_scanned:
             return tokens.encode(*tokens.scanner.scan(batch.data, batch.starts))
         return tokens.encode(*tokens.scanner.add_lists(self.split(batch)))
 
-    def split(self, batch: TextBlock) -> list[list[bytes]]:
-        """The tokens of texts as a `Corpus` has them: of segmenters, Python functions and phrases."""
+    def split(self, batch: TextBlock) -> Any:
+        """The tokens of texts as a `Corpus` has them, of segmenters, Python functions and phrases: Arrow lists."""
         texts = Texts(batch.data[start:stop].decode() for start, stop in pairwise(batch.starts.tolist()))
         settings = {**self.settings, **({} if self.scanned.is_known else {"normalize": "none"})}
         try:
             with Corpus(texts, **settings).encode() as encoded:
-                words = [word.encode() for word in encoded.vocabulary.words]
+                words = encoded.vocabulary.words
                 ids, starts = encoded.ids.tolist(), encoded.sentences[encoded.documents].tolist()
         except NoWordsError:
-            return [[] for _ in texts]
-        return [[words[i] for i in ids[start:stop]] for start, stop in pairwise(starts)]
+            return string_lists([[] for _ in texts])
+        return string_lists([[words[i] for i in ids[start:stop]] for start, stop in pairwise(starts)])
 
 
 def load_tokenizer(path: Path) -> Any:

@@ -19,7 +19,7 @@ def read_rows(read, data, size, columns):
     try:
         for part in blocks_of(read(blocks), columns):
             if part.token_lists is not None:
-                texts = part.token_lists
+                texts = part.token_lists.to_pylist()
             else:
                 ends = part.ends.tolist()
                 texts = [part.data[start:stop] for start, stop in zip([0, *ends], ends, strict=False)]

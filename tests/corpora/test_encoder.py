@@ -41,7 +41,7 @@ def test_files_have_documents_between_blank_lines_and_rows_are_documents(tmp_pat
 
 
 def test_lists_of_tokens_are_taken_as_they_are_beside_text(tmp_path):
-    with encode(tmp_path / "f", texts("New york"), TextBlock.of_tokens([[b"New York"], []]), texts("new")) as corpus:
+    with encode(tmp_path / "f", texts("New york"), TextBlock.of_tokens([["New York"], []]), texts("new")) as corpus:
         assert decoded(corpus) == [["new", "york"], ["New York"], [], ["new"]]
         assert corpus.documents.tolist() == [0, 1, 2, 3, 4]
 

@@ -148,7 +148,7 @@ def test_progress_is_reported_in_bytes(tmp_path):
 
 def test_missing_items_are_counted(caplog):
     assert Corpus(["a b", None, "c", float("nan")]).encode().vocabulary.words == ["a", "b", "c"]
-    assert "2 items are missing" in caplog.text
+    assert "2 of 4 rows have no text" in caplog.text
     caplog.clear()
     Corpus(["a b", "", "c"]).encode()
     assert "missing" not in caplog.text

@@ -47,9 +47,9 @@ def test_mappings_do_not_depend_on_the_block_size(size):
         ([{"text": "\ud800"}], {"text_column": "text"}, "item 1 is not UTF-8 at byte 0"),
         (["a"], {"text_column": "text"}, r"an iterable \(list\) has no column 'text'"),
         (["a"], {"tag_column": "t"}, r"an iterable \(list\) has no column 't'"),
-        ([["a"], {"b": 1}], {}, "item 2 is of type dict"),
-        ([{"a", "b"}], {}, "item 1 is of type set"),
-        ([["a"], frozenset("b")], {}, "item 2 is of type frozenset"),
+        ([["a"], {"b": 1}], {}, "item 2.*type dict"),
+        ([{"a", "b"}], {}, "item 1.*type set"),
+        ([["a"], frozenset("b")], {}, "item 2.*type frozenset"),
     ],
 )
 def test_rows_and_items_that_are_refused(rows, columns, message):

@@ -58,11 +58,11 @@ def test_files_end_lines_tokens_and_documents(tmp_path):
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        (["a", ["b"]], r"item 2 is of type list \(\['b'\]\), but the first item is a string"),
-        ([["a"], "b"], "item 2 is a string, but the first item is a list of tokens"),
-        ([["a"], ["b", 7]], r"item 2.*type int \(7\).*strings"),
-        ([3.5], r"item 1 is of type float \(3.5\).*strings or lists of strings"),
-        ([b"a"], r"item 1 is of type bytes \(b'a'\)"),
+        (["a", ["b"]], r"item 2.*string.*type list \(\['b'\]\)"),
+        ([["a"], "b"], "item 2.*in all rows a list of tokens, got a value of type str"),
+        ([["a"], ["b", 7]], r"item 2: a token.*string.*type int \(7\)"),
+        ([3.5], r"item 1.*string.*list of tokens.*type float \(3.5\)"),
+        ([b"a"], r"item 1.*string.*type bytes \(b'a'\)"),
     ],
 )
 def test_other_items_are_refused_with_number_and_type(items, message):
