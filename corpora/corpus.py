@@ -170,15 +170,12 @@ class Corpus:
         self.weights = [weight for n_items, weight in sizes_and_weights for _ in range(n_items)]
         self.proportions = sizes_and_weights if pairs is not None and any(weights) else []  # sources of each input
         self.paths = [Path(display_name(source)) for source in given if isinstance(source, str | os.PathLike)]
-        self.labels = check_format("labels", labels, LabelFormat, self, ["tag_column"])
+        self.labels = check_format("labels", labels, self, ["tag_column"])
         if self.labels is not None and self.text_column is not None:
             self.labels = replace(self.labels, text_column=self.text_column)
-        pair_format: type[PairFormat | ContextFormat] = PairFormat
-        others = ["labels", "tag_column"]
-        if isinstance(pairs, ContextFormat):
-            pair_format, others = ContextFormat, [*others, "text_column"]
-        self.pairs = check_format("pairs", pairs, pair_format, self, others)
-        self.vectors = check_format("vectors", vectors, VectorFormat, self)
+        others = ["labels", "tag_column", *(["text_column"] if isinstance(pairs, ContextFormat) else [])]
+        self.pairs = check_format("pairs", pairs, self, others)
+        self.vectors = check_format("vectors", vectors, self)
         kinds = {"labelled texts": labels, "pairs of texts": pairs, "texts with vectors": vectors}
         kind = next((kind for kind, one in kinds.items() if one is not None), None)
         if self.lines != "separate" and kind is not None:
@@ -351,13 +348,8 @@ def weighted(vectors: NDArray[np.float32], weight: float) -> NDArray[np.float32]
 T = TypeVar("T")
 
 
-def check_format(
-    name: str, value: T | None, kind: type[T], corpus: Corpus,
-    others: Sequence[str] = ("labels", "pairs", "tag_column"),
-) -> T | None:  # fmt: skip
+def check_format(name: str, value: T, corpus: Corpus, others: Sequence[str] = ("labels", "pairs", "tag_column")) -> T:
     """Return a format of a corpus; raises SettingError if one of `others` of the corpus is set, too."""
-    if not isinstance(value, kind | None):
-        raise SettingError(f"{S[name]} must be an embeddings.corpora.{kind.__name__}, got {value!r:.80}")
     for other in others:
         if value is not None and other != name and getattr(corpus, other):
             raise SettingError(f"{S[name]} cannot be combined with {S[other]}")

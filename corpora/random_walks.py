@@ -15,14 +15,19 @@ from embeddings.kernels.random_numbers import random_bits, thread_keys
 from embeddings.settings.setting_fields import check_value
 
 WALKS_AT_ONCE = 4096
+EDGES_AT_ONCE = 1 << 26  # edges that steps may look at before the interpreter notices Ctrl-C again
 
 
 class Graph(NamedTuple):
-    """A graph as sparse rows: edges lead from node v to the sorted nodes `heads[starts[v] : starts[v + 1]]`."""
+    """A graph as sparse rows: edges lead from node v to the sorted nodes `heads[starts[v] : starts[v + 1]]`.
+
+    `sums` (edges,) are the sums of the weights of the edges of a node up to each one.
+    """
 
     starts: np.ndarray
     heads: np.ndarray
     weights: np.ndarray
+    sums: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -68,14 +73,18 @@ class RandomWalks:
             edge = np.concatenate([edge, edge[edge[:, 0] != edge[:, 1]][:, [1, 0, 2]]])
         tails, heads, weights = edge[np.lexsort((edge[:, 1], edge[:, 0]))].T
         starts = np.searchsorted(tails, np.arange(len(numbers) + 1))
-        return list(numbers), Graph(starts, heads.astype(np.int64), weights / weights.max())
+        weights = weights / weights.max()
+        sums = np.concatenate([np.cumsum(part) for part in np.split(weights, starts[1:-1])])
+        return list(numbers), Graph(starts, heads.astype(np.int64), weights, sums)
 
     def __iter__(self) -> Iterator[list[str]]:
         """A walk from each node, in random order, then the next from each node, and so on."""
         (names, graph), rng = self.read_graph(), np.random.default_rng(self.seed)
+        edges_per_walk = self.length * int(np.diff(graph.starts).max())
+        at_once = max(1, min(WALKS_AT_ONCE, EDGES_AT_ONCE // edges_per_walk))
         for key in thread_keys(self.seed, self.walks):
             order, random = rng.permutation(len(names)), np.array([key, 0], np.uint64)
-            for part in np.split(order, range(WALKS_AT_ONCE, len(order), WALKS_AT_ONCE)):
+            for part in np.split(order, range(at_once, len(order), at_once)):
                 walks = np.full((len(part), self.length), -1, np.int64)
                 walks[:, 0] = part
                 write_walks(graph, walks, 1 / self.p, 1 / self.q, random)
@@ -93,6 +102,12 @@ def write_walks(graph: Graph, walks: np.ndarray, back: float, out: float, random
         for place in range(1, walk.shape[0]):
             node, before, total = walk[place - 1], walk[place - 2] if place > 1 else -1, 0.0
             begin, end = graph.starts[node], graph.starts[node + 1]
+            if back == 1 and out == 1 and begin < end:  # without bias, a node of many edges takes few steps
+                random[1] += np.uint64(1)
+                drawn = (random_bits(random[0], random[1]) >> np.uint64(11)) * 2.0**-53 * graph.sums[end - 1]
+                edge = begin + np.searchsorted(graph.sums[begin:end], drawn, side="right")
+                walk[place] = graph.heads[min(edge, end - 1)]
+                continue
             for edge in range(begin, end):
                 total += graph.weights[edge] * bias(graph, before, graph.heads[edge], back, out)
             random[1] += np.uint64(1)

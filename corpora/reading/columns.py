@@ -116,12 +116,10 @@ def check_column(name: str, column: str | None) -> str | None:
 
 def check_tag_columns(columns: str | Sequence[str] | None) -> str | list[str] | None:
     """Return the name of a column, or the distinct names of several; None for no column."""
-    names = column_names(columns)
-    for name in names:
-        if check_column("tag", name) is None:
-            raise SettingError(f"{S.tag_column} must be the name of a column or names of several, got {columns!r}")
-    distinct = list(dict.fromkeys(names))
-    return distinct if len(distinct) > 1 else next(iter(distinct), None)
+    names = list(dict.fromkeys(column_names(columns)))
+    if not all(isinstance(name, str) and name for name in names):
+        raise SettingError(f"{S.tag_column} must be the name of a column or names of several, got {columns!r}")
+    return names if len(names) > 1 else next(iter(names), None)
 
 
 def column_names(columns: str | Sequence[str] | None) -> Sequence[str]:

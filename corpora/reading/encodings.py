@@ -159,10 +159,8 @@ MIN_NULS, MIN_NUL_SHARE = 16, 0.05  # of the code units, in text in UTF-16 witho
 MAX_HIGH_BYTES = 6  # distinct ones, in UTF-16 that is also valid UTF-8
 
 
-def check_encoding(encoding: object) -> str:
+def check_encoding(encoding: str) -> str:
     """Return the canonical name of an encoding; raises SettingError unless Python can decode it block by block."""
-    if not isinstance(encoding, str):
-        raise SettingError(f"{S.encoding} must be the name of an encoding, such as cp1252, got {encoding!r:.80}")
     try:
         information = codecs.lookup(encoding)
         "a".encode(encoding)  # refuses codecs between bytes, such as zlib

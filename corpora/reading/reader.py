@@ -285,15 +285,12 @@ def table_of_file(
         with open_arrow(file, raw, data, file_type, decoder) as table:
             yield table
         return
-    if file_type is FileType.WARC:
+    if file_type in ARCHIVES:
         from embeddings.corpora.reading.warc_records import warc_records
-
-        yield record_rows.RecordTable(name, warc_records(data, data.name), decoder, size)
-        return
-    if file_type is FileType.WIKIPEDIA:
         from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
 
-        pages = wikipedia_records(iter(partial(data.read_some, size), b""), data.name)
+        is_warc, parts = file_type is FileType.WARC, iter(partial(data.read_some, size), b"")
+        pages = warc_records(data, data.name) if is_warc else wikipedia_records(parts, data.name)
         yield record_rows.RecordTable(name, pages, decoder, size)
         return
     blocks = utf8_blocks(data.read_some, PARSED_BLOCKS * min(size, BLOCK_SIZE), decoder)

@@ -32,7 +32,7 @@ from embeddings.support.arrow import combine_chunks, pa
 
 NUMBER = re.compile(r"\s*[-+]?[.,]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
 N_CHECKED = 100  # rows that decide which columns there are, and which of them hold numbers
-BATCH_ROWS = 4096
+BATCH_ROWS = 256  # few, because what is held is scanned by the garbage collector again and again
 FEW_ITEMS = 16  # that are requested of an iterable at a time
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.tag_arrays import concatenate_tags, list_sizes, string_lists
+from embeddings.corpora.reading.tag_arrays import concatenate_tags, list_sizes
 from embeddings.support.arrow import pa, string_bytes, to_arrow
 
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
@@ -54,7 +54,8 @@ class TextBlock:
         if self.token_lists is None:
             return np.diff(self.starts)
         _, starts = string_bytes(self.token_lists.flatten())
-        return np.diff(starts[np.append(0, np.cumsum(list_sizes(self.token_lists)))])
+        sizes: NDArray[np.int64] = np.diff(starts[np.append(0, np.cumsum(list_sizes(self.token_lists)))])
+        return sizes
 
     def texts(self) -> list[str]:
         """The text of each part; lines of plain text without their line ends."""
@@ -96,16 +97,6 @@ class TextBlock:
     def of_file(cls, data: bytes) -> "TextBlock":
         """Build a part of a file of plain text that continues in the next block."""
         return cls(data, (len(data),), parts_are_documents=False, is_complete=False)
-
-    @classmethod
-    def of_cells(cls, cells: Sequence[bytes]) -> "TextBlock":
-        """Build rows from their texts."""
-        return cls(b"".join(cells), np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells))))
-
-    @classmethod
-    def of_tokens(cls, lists: Sequence[Sequence[str]]) -> "TextBlock":
-        """Build rows whose texts are lists of tokens."""
-        return cls(b"", (), token_lists=string_lists(lists))
 
 
 def parts_of_size(ends: NDArray[np.int64], size: int, n_rows: int | None = None) -> Iterator[tuple[int, int]]:

@@ -347,12 +347,8 @@ class TextPairs:
         encoding: str = UTF8,
         encoding_errors: str = "strict",
     ) -> None:
-        if not sources:
-            raise CorpusError(f"{S.pairs} require a source: a path, a table or an iterable")
         self.sources: list[Source] = [item for source in sources for item in resolve_source(source)]
         self.kinds = check_kinds(kinds)
-        if not isinstance(columns, PairColumns | None):
-            raise SettingError(f"{S.columns} must be an embeddings.corpora.PairColumns, got {columns!r:.80}")
         self.columns = columns or PairColumns()
         self.text_column, self.title_column = text_column, title_column
         self.encoding = check_encoding(encoding)

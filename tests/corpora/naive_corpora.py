@@ -6,10 +6,23 @@ from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 from naive_words import word_tokens
 
 from embeddings.corpora import Corpus, EncodedCorpus
+from embeddings.corpora.reading.tag_arrays import string_lists
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.word_rules import WordRules
+
+
+def cells_block(cells):
+    """Rows with these texts, in UTF-8."""
+    return TextBlock(b"".join(cells), np.cumsum([len(cell) for cell in cells], dtype=np.int64))
+
+
+def tokens_block(lists):
+    """Rows with these lists of tokens."""
+    return TextBlock(b"", (), token_lists=string_lists(lists))
 
 
 def naive_tokens(line, tokenizer, case):

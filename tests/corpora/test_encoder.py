@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from naive_corpora import decoded
+from naive_corpora import cells_block, decoded, tokens_block
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.encoder import Encoder
@@ -24,7 +24,7 @@ def encode(folder, *blocks):
 
 
 def texts(*cells, **fields):
-    block = TextBlock.of_cells([cell.encode() for cell in cells])
+    block = cells_block([cell.encode() for cell in cells])
     return TextBlock(block.data, block.ends, **fields)
 
 
@@ -41,7 +41,7 @@ def test_files_have_documents_between_blank_lines_and_rows_are_documents(tmp_pat
 
 
 def test_lists_of_tokens_are_taken_as_they_are_beside_text(tmp_path):
-    with encode(tmp_path / "f", texts("New york"), TextBlock.of_tokens([["New York"], []]), texts("new")) as corpus:
+    with encode(tmp_path / "f", texts("New york"), tokens_block([["New York"], []]), texts("new")) as corpus:
         assert decoded(corpus) == [["new", "york"], ["New York"], [], ["new"]]
         assert corpus.documents.tolist() == [0, 1, 2, 3, 4]
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive_corpora import cells_block, tokens_block
 
 from embeddings.corpora.reading.tag_arrays import distinct_tags, merge_tags, string_lists
 from embeddings.corpora.reading.text_block import (
@@ -24,7 +25,7 @@ CELLS = st.lists(st.text(st.sampled_from("aé\U0001f600 \n"), max_size=5), max_s
 
 def rows(cells):
     """Rows with tags, columns and vectors that repeat their texts."""
-    block = TextBlock.of_cells([cell.encode() for cell in cells])
+    block = cells_block([cell.encode() for cell in cells])
     tags = pa.array([cell or None for cell in cells], pa.large_string())
     vectors = np.array([[len(cell), 1] for cell in cells], np.float32).reshape(-1, 2)
     return TextBlock(block.data, block.ends, tags=tags, columns=pa.table({"c": cells}), vectors=vectors)
@@ -54,8 +55,8 @@ def test_rows_keep_their_tags_columns_and_vectors(cells, start, stop, size, data
 
 
 def test_lists_of_tokens_are_kept_apart_from_texts():
-    tokens = TextBlock.of_tokens([["a", "b"], []])
-    texts = TextBlock.of_cells([b"c", b"d"])
+    tokens = tokens_block([["a", "b"], []])
+    texts = cells_block([b"c", b"d"])
     merged = list(merge_blocks([texts, texts, tokens, texts], 100))
     assert [block.token_lists is not None for block in merged] == [False, True, False]
     assert [block.texts() for block in merged] == [["c", "d", "c", "d"], ["a b", ""], ["c", "d"]]

@@ -331,8 +331,6 @@ def test_settings_are_honoured_or_refused():
         em.Distillation(min_n=6)
     with pytest.raises(SettingError, match="vectors cannot be combined with tag_column"):
         em.Corpus(["a"], vectors=em.corpora.VectorFormat(), tag_column="a")
-    with pytest.raises(SettingError, match="VectorFormat, got True"):
-        em.Corpus(["a"], vectors=True)
 
 
 def test_the_share_that_is_held_out_is_the_one_that_was_asked_for():

@@ -90,8 +90,6 @@ def test_settings_are_honoured_or_refused(settings, message):
 def test_a_corpus_of_pairs_excludes_other_ways_to_read_rows():
     with pytest.raises(SettingError, match="cannot be combined with tag_column"):
         em.Corpus([("a", "b")], pairs=em.corpora.PairFormat(), tag_column="1")
-    with pytest.raises(SettingError, match="PairFormat, got True"):
-        em.Corpus([("a", "b")], pairs=True)
 
 
 def test_leading_components_are_vectors_of_their_own():
