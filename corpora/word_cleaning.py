@@ -51,14 +51,14 @@ INNER_HYPHEN = re.compile(r"[\u2010\u2011](?<=\S.)(?=\w)")
 
 
 def character_class(points: Iterable[int]) -> str:
-    """Return a regular expression that matches one of `points`; a set of ranges, which are searched faster."""
+    """Return a regular expression that matches one of `points`, none of them ASCII; ranges are searched faster."""
     ranges: list[list[int]] = []
     for point in sorted(points):
         if ranges and point <= ranges[-1][1] + 1:
             ranges[-1][1] = point
         else:
             ranges.append([point, point])
-    return "[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges) + "]"
+    return "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges) + "]"
 
 
 @cache

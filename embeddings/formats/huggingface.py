@@ -6,29 +6,25 @@ drops it. Counts, if known, are stored in another tensor, which those libraries 
 The format model2vec adds config.json and tokenizer_config.json: `transformers.AutoTokenizer` and `tokenizers` load the
 tokenizer, `model2vec.StaticModel.from_pretrained` the whole folder, which can be uploaded to the Hub unchanged.
 
-The tokenizer lower-cases text if all words are in lower case. It splits text as the tokenizer `words` does (but not at
-underscores if they join the words of phrases) if all words could come from there, or if it is not known how the
-training text was split, as `embed` does; else at white space.
+The tokenizer splits and changes text as the training text of the model was; see `tokenizer_json`.
 """
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-from unicodedata import is_normalized
 
 import numpy as np
 
 from embeddings.corpora.reading.compression import open_binary
 from embeddings.corpora.segmenters import unknown_token
-from embeddings.corpora.tokenizers import WordTokenizer, is_lower_case, is_word_character
-from embeddings.corpora.word_break import emoji_ranges
+from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import build_vectors, check_array
 from embeddings.formats.safetensors_file import COUNTS, list_names, read_counts
+from embeddings.formats.tokenizer_json import import_tokenizers, write_tokenizer
 from embeddings.models.model_files import package_versions
 from embeddings.support import tensors
 from embeddings.support.foreign_files import format_errors
-from embeddings.support.imports import import_extra
 from embeddings.support.records import write_json
 from embeddings.vectors.compact_rows import to_int8
 from embeddings.vectors.file_format import Format, encode_words
@@ -80,71 +76,6 @@ def write_card(vectors: Vectors, folder: Path, library: str, dtype: str, note: s
         note=note or UNWEIGHTED, version=package_versions().get("embeddings-toolkit", "(unknown version)"),
     )  # fmt: skip
     (folder / README).write_text(text, encoding="utf-8")
-
-
-UNKNOWN = "[UNK]"
-LETTERS, DIGITS, NUMBERS = r"\p{L}\p{M}", r"\p{Nd}\p{Nl}", r"\p{N}"
-# characters that join letters, or digits, on both sides of them; see `embeddings.corpora.word_break`
-JOINING = (LETTERS, "'.:\u00b7\u05f4\u2018\u2019\u2027"), (DIGITS, "'.,;\u066c\u2018\u2019\u2044")
-EMOJI = "".join(f"{chr(first)}-{chr(last)}" for first, last in emoji_ranges())
-FLAGS = "\U0001f1e6-\U0001f1ff"
-
-
-def word_pattern(words: list[str], *, is_split: bool) -> str:
-    """The regular expression of words; "_" is part of a word only if one of `words` has it, as phrases do.
-
-    Numbers that are not digits, such as "\u00b2", are words of their own if `is_split`, as of the tokenizer `words`;
-    else they are part of a word, as of the tokenizer `alphanumeric`.
-    """
-    letters = LETTERS + (DIGITS if is_split else NUMBERS) + "_" * any("_" in word for word in words)
-    joined = (f"(?<=[{side}])[{joining}](?=[{side}])[{letters}]+" for side, joining in JOINING)
-    emoji = f"[{EMOJI}](?:\\p{{M}}|[\U000e0020-\U000e007f]|\u200d[{EMOJI}])*"
-    return f"[{letters}]+(?:{'|'.join(joined)})*|[{FLAGS}]{{2}}|{emoji}" + r"|\p{No}" * is_split
-
-
-def import_tokenizers() -> Any:
-    """Import the library."""
-    return import_extra("tokenizers", "tokenizers", "a folder with a tokenizer.json")
-
-
-def write_tokenizer(words: list[str], path: Path, *, is_known: bool = True) -> str:
-    """Write a tokenizer whose ids are the rows of `words`, then a token for unknown words; returns that token.
-
-    is_known: it is known how the training text was split, and the words tell the rest.
-    """
-    tokenizers = import_tokenizers()
-    existing, unknown, number = set(words), UNKNOWN, 0
-    while unknown in existing:
-        number += 1
-        unknown = f"[UNK{number}]"
-    ids = {word: i for i, word in enumerate([*words, unknown])}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token=unknown))
-    text, rules = "\n".join(words), []  # of what all words share
-    if is_normalized("NFC", text):
-        rules.append(tokenizers.normalizers.NFC())
-    if not text.isascii() or "'" in text:
-        for old, new in (("\u2019", "'"), ("\ufe0f", ""), ("\u00ad", "")):
-            rules += [] if old in text else [tokenizers.normalizers.Replace(old, new)]
-    if is_lower_case(words):
-        rules.append(tokenizers.normalizers.Lowercase())
-    tokenizer.normalizer = tokenizers.normalizers.Sequence(rules) if rules else None
-    spans = WordTokenizer().spans
-    special = [word for word in words if not (word.isascii() and word.isalnum())]
-    parts = (part for word in special for part in word.split("_") if part)
-    is_split = not is_known or all(spans(part) == [(0, len(part))] for part in parts)
-    if is_split or has_only_word_characters(words):
-        pattern = tokenizers.Regex(word_pattern(words, is_split=is_split))
-        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split(pattern, "removed", invert=True)
-    else:
-        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    tokenizer.add_special_tokens([unknown])
-    path.write_text(tokenizer.to_str(), encoding="utf-8")
-    return unknown
-
-
-def has_only_word_characters(words: list[str]) -> bool:
-    """Whether all characters are letters, marks, numbers or underscores."""
-    return all(map(is_word_character, set("".join(words)) - {"_"}))
 
 
 def load_tokenizer(path: Path, rows: int | None, errors: str) -> tuple[Any, list[str], str | None]:
@@ -206,7 +137,7 @@ def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
     name, _, tokenizer_path = str(settings.get("tokenizer")).partition(":")
     source = vectors.tokenizer_file
     if source is None and (name != "huggingface" or not tokenizer_path):
-        unknown_word = write_tokenizer(words, path, is_known=bool(settings))
+        unknown_word = write_tokenizer(words, path, vectors.word_form)
         return TokenTable(padded, vectors.counts, unknown_word, len(words))
     source = source or Path(tokenizer_path)
     if not source.is_file():
@@ -216,7 +147,9 @@ def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     path.write_text(tokenizer.to_str(), encoding="utf-8")
-    rows = np.array([rows_of_words.get(token, -1) for token in tokens], np.int64)
+    forms = vectors.word_form.rules.normalize_all(tokens) if isinstance(vectors.word_form, WordForm) else tokens
+    pairs = zip(tokens, forms, strict=True)
+    rows = np.array([rows_of_words.get(token, rows_of_words.get(form, -1)) for token, form in pairs], np.int64)
     has_unknown_row = bool(tokens) and tokens[-1] == unknown and not padded[rows[-1]].any()  # which reading drops
     counts = None if vectors.counts is None else np.append(vectors.counts, 0)[rows[: len(rows) - has_unknown_row]]
     unknown_id = tokens.index(unknown) if unknown in tokens else None

@@ -13,18 +13,19 @@ from itertools import groupby
 from operator import index
 from pathlib import Path
 from typing import Any
-from unicodedata import category
+from unicodedata import category, normalize
 
 import numpy as np
 
 from embeddings.corpora.reading.compression import open_binary
-from embeddings.corpora.tokenizers import is_lower_case
+from embeddings.corpora.tokenizers import is_lower_case, is_word_character
+from embeddings.corpora.word_rules import WordForm, WordRules
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.huggingface import has_only_word_characters
 from embeddings.formats.npy import map_matrix, read_matrix
 from embeddings.support.foreign_files import format_errors
 from embeddings.support.imports import import_extra
+from embeddings.support.logs import log
 from embeddings.support.records import read_json
 from embeddings.vectors.file_format import Format, encode_words
 from embeddings.vectors.vectors import Vectors
@@ -65,8 +66,11 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
         raise SettingError(
             f"{S.language} must be a code that spaCy supports, got {language!r}: {error!s:.100}"
         ) from None
+    if isinstance(vectors.word_form, WordForm):
+        warn_of_rules(vectors.word_form.rules, words)
     rules: dict[str, Any] = {}
-    if has_only_word_characters(words):  # so that the tokenizer can split at punctuation and symbols
+    characters = set("".join(words)) - {"_"}
+    if all(map(is_word_character, characters)):  # so that the tokenizer can split at punctuation and symbols
         separator = f"[{punctuation()}]"
         prefix, suffix, infix = (re.compile(pattern) for pattern in (f"^{separator}", f"{separator}$", separator))
         rules = {"prefix_search": prefix.search, "suffix_search": suffix.search, "infix_finditer": infix.finditer}
@@ -81,6 +85,22 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
     (path / VOCABULARY / MODE).write_text(json.dumps(mode), encoding="utf-8")
     if (path / VOCABULARY / DATA).stat().st_size < matrix.nbytes:  # numpy.save does not report it
         raise OSError("the disk is full")
+
+
+def warn_of_rules(rules: WordRules, words: list[str]) -> None:
+    """Warn of rules of a model that spaCy does not apply to texts."""
+    settings = rules.settings
+    names = [f"{name} {settings[name]}" for name in ("fold", "language") if settings[name]]
+    names += ["case fold"] * (rules.case == "fold")
+    special = [word for word in words if not word.isascii()]
+    is_composed = rules.normalize != "none" and any(normalize("NFD", word) != word for word in special)
+    names += [f"normalize {rules.normalize}"] * (is_composed or rules.normalize == "nfkc")
+    if names and words:
+        log.warning(
+            "spaCy does not apply %s of the model to texts: they must have words as the vectors do, such as %r",
+            ", ".join(names),
+            (special or words)[0],
+        )
 
 
 @cache

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from optional_libraries import needs
 
+from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import FormatError
 from embeddings.formats.spacy_vectors import punctuation
 from embeddings.models.loading import load
@@ -121,3 +122,11 @@ def test_the_expansion_of_shared_rows_is_limited(vocab, monkeypatch):
     (vocab / "key2row").write_bytes(pack(dict.fromkeys(map(key, names), 0)))
     with pytest.raises(FormatError, match=r"vocab.* 360000000"):
         load(vocab)
+
+
+def test_rules_that_spacy_does_not_apply_are_named(tmp_path, caplog):
+    rules = {"tokenizer": "words", "case": "lower", "normalize": "nfc", "language": None, "fold": "accents"}
+    for number, fold in enumerate(("", "accents")):
+        form = WordForm({**rules, "fold": fold})
+        Vectors(["cafe"], np.eye(1), word_form=form).save(tmp_path / str(number), "spacy")
+        assert ("'cafe'" in caplog.text) == bool(fold)
