@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.support.arrow import combine_chunks, pa, pc, read_table, to_arrow, to_numpy
 from embeddings.support.files import acquire_shared
-
-if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
 
 COLUMN = "tag"
 FORMAT = 8
@@ -291,7 +288,14 @@ def write_derived(
         write_meta(folder, {**encoded.meta, **changes})
 
 
-def as_encoded(corpus: "EncodedCorpus | Corpus") -> EncodedCorpus:
+class Encodable(Protocol):
+    """What can be encoded, as a `Corpus`."""
+
+    def encode(self) -> EncodedCorpus:
+        """Return it as token ids."""
+
+
+def as_encoded(corpus: EncodedCorpus | Encodable) -> EncodedCorpus:
     """Return the encoded corpus of a corpus; raises SettingError for other objects."""
     encoded: Any = corpus.encode() if hasattr(corpus, "encode") and not isinstance(corpus, str) else corpus
     if not isinstance(encoded, EncodedCorpus):

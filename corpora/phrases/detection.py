@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass
 from functools import reduce
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
-from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
+from embeddings.corpora.encoded_corpus import Encodable, EncodedCorpus, as_encoded
 from embeddings.corpora.key_counts import CHUNK, MERGE_SIZE, count_keys
 from embeddings.corpora.phrases import pos_types
 from embeddings.corpora.phrases.join import PhraseTokens, join_for_detection, join_phrases
@@ -29,9 +29,6 @@ from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Settings, check_value, option
 from embeddings.support.text_lines import read_text_lines
-
-if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
 
 # gensim's ENGLISH_CONNECTOR_WORDS: articles, conjunctions and prepositions
 ENGLISH_CONNECTORS = frozenset(
@@ -288,7 +285,7 @@ class Phrases(Settings):
         """Return the lexicon: a part of speech for each known word."""
         return pos_types.english_lexicon() if self.lexicon is None else pos_types.read_lexicon(self.lexicon)
 
-    def find(self, encoded: "EncodedCorpus | Corpus") -> PhraseList:
+    def find(self, encoded: EncodedCorpus | Encodable) -> PhraseList:
         """Detect the phrases of a corpus, best first; memory holds the vocabulary and the frequent pairs.
 
         Raises:

@@ -9,9 +9,9 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
+from embeddings.corpora.encoded_corpus import Encodable, EncodedCorpus, as_encoded
 from embeddings.corpora.phrases.phrase import (
     JOINER,
     PASS,
@@ -26,9 +26,6 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.support.arrow import read_table
 from embeddings.support.files import atomic_write
 from embeddings.support.text_lines import read_text_lines
-
-if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
 
 HEADER = ("phrase", "count", "score", "type", "pass")
 NUMBERS = {"count": int, "score": float, "pass": int}
@@ -97,7 +94,7 @@ class PhraseList:
         content = json.dumps([[phrase.step, *phrase.words] for phrase in self.phrases])
         return sha256(content.encode()).hexdigest()[:24]
 
-    def find(self, encoded: "EncodedCorpus | Corpus") -> "PhraseList":
+    def find(self, encoded: EncodedCorpus | Encodable) -> "PhraseList":
         """Return the whole list, whatever the corpus contains."""
         return self
 
@@ -105,7 +102,9 @@ class PhraseList:
         """Return the phrases with `function` applied to each word, such as to lower-case it."""
         return type(self)(replace(phrase, words=tuple(map(function, phrase.words))) for phrase in self.phrases)
 
-    def apply(self, encoded: "EncodedCorpus | Corpus", *, joiner: str = JOINER, mode: str = "replace") -> EncodedCorpus:
+    def apply(
+        self, encoded: EncodedCorpus | Encodable, *, joiner: str = JOINER, mode: str = "replace"
+    ) -> EncodedCorpus:
         """Return the corpus with phrases as tokens, in a temporary folder.
 
         Arguments:
@@ -199,7 +198,7 @@ def parse_phrase(fields: dict[str, str], joiner: str) -> Phrase:
 class ModelPhrases(PhraseList):
     """Phrases of a model, which a corpus need not contain."""
 
-    def find(self, encoded: "EncodedCorpus | Corpus") -> PhraseList:
+    def find(self, encoded: EncodedCorpus | Encodable) -> PhraseList:
         """Return the phrases whose words are all in the corpus."""
         known = as_encoded(encoded).vocabulary
         return PhraseList(phrase for phrase in self.phrases if all(word in known for word in phrase.words))

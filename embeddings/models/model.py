@@ -604,3 +604,25 @@ class Model(InteropMixin):
             **extras,
             **fields,
         )
+
+
+def saved_array(model: Model, name: str, shape: tuple[int | None, ...], kind: str = "float32") -> Any:
+    """A table of a saved model, with rows decoded when they are read if it is small.
+
+    Arguments:
+        shape: the expected shape; None stands for any number.
+        kind: the expected data type.
+
+    Raises:
+        FormatError: the table is missing, or has another shape or type.
+    """
+    table = model.compact.get(name, model.tables.get(name))
+    own_kind, own_shape = str(getattr(table, "dtype", kind)), getattr(table, "shape", ())
+    fits = len(shape) == len(own_shape) and all(a in (b, None) for a, b in zip(shape, own_shape, strict=True))
+    if table is None or not fits or own_kind != kind:
+        expected = f"({', '.join('any' if size is None else str(size) for size in shape)})"
+        problem = "none" if table is None else f"{own_kind} {own_shape}"
+        raise FormatError(
+            f"the {model.name} model is broken: expected a table {name!r} {kind} {expected}, got {problem}"
+        )
+    return table

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from embeddings.support.foreign_files import format_errors
 from embeddings.support.records import check_fields, read_versioned
 from embeddings.vectors.compact_rows import SHAPE, CompactRows
 from embeddings.vectors.vectors import Vectors
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
 
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
 
@@ -96,28 +93,6 @@ def read_vocabulary(path: Path) -> Vocabulary:
     """The vocabulary of a folder."""
     with format_errors(path):
         return Vocabulary.load(path)
-
-
-def saved_array(model: "Model", name: str, shape: tuple[int | None, ...], kind: str = "float32") -> Any:
-    """A table of a saved model, with rows decoded when they are read if it is small.
-
-    Arguments:
-        shape: the expected shape; None stands for any number.
-        kind: the expected data type.
-
-    Raises:
-        FormatError: the table is missing, or has another shape or type.
-    """
-    table = model.compact.get(name, model.tables.get(name))
-    own_kind, own_shape = str(getattr(table, "dtype", kind)), getattr(table, "shape", ())
-    fits = len(shape) == len(own_shape) and all(a in (b, None) for a, b in zip(shape, own_shape, strict=True))
-    if table is None or not fits or own_kind != kind:
-        expected = f"({', '.join('any' if size is None else str(size) for size in shape)})"
-        problem = "none" if table is None else f"{own_kind} {own_shape}"
-        raise FormatError(
-            f"the {model.name} model is broken: expected a table {name!r} {kind} {expected}, got {problem}"
-        )
-    return table
 
 
 def read_tensors(folder: Path, vocabulary: Vocabulary) -> tuple[Vectors, dict[str, np.ndarray], dict[str, CompactRows]]:

@@ -1,7 +1,5 @@
 """The classifier of a saved model, without the trainer that trained it."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from embeddings.classifier import classifier
@@ -19,13 +17,11 @@ from embeddings.corpora.tokenizers import ascii_whitespace
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError
 from embeddings.kernels.matrix_rows import DenseRows
-from embeddings.models.model_files import INPUTS, saved_array
+from embeddings.models.model import Model, saved_array
+from embeddings.models.model_files import INPUTS
 from embeddings.models.text_settings import LABEL_PREFIX, model_settings, recorded_text_settings
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.support.arrow import string_bytes
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
 
 OUTPUT, NGRAM_BUCKETS = "output", "ngram_buckets"  # tables of a model
 NO_PREFIX = b"\n"  # that no word has

@@ -1,7 +1,6 @@
 """The composer of vectors by character n-grams, of a model that has a table of them."""
 
-from embeddings.models.model import Model
-from embeddings.models.model_files import saved_array
+from embeddings.models.model import Model, saved_array
 from embeddings.settings import check_value
 from embeddings.support.foreign_files import format_errors
 from embeddings.vectors.subwords import MAX_HASHES, SubwordVectors

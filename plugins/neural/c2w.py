@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.models.model import Model
-from embeddings.models.model_files import saved_array
+from embeddings.models.model import Model, saved_array
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.neural import trained_networks

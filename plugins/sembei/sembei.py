@@ -36,8 +36,7 @@ from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import alias_table, random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
-from embeddings.models.model import Model
-from embeddings.models.model_files import saved_array
+from embeddings.models.model import Model, saved_array
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.sembei.ngram_vocabulary import check_vocabulary, frequent_ngrams
 from embeddings.settings import (

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +13,11 @@ from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.phrases.pos_types import TAGS, TYPES
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import FormatError, S, SettingError
-from embeddings.models.model_files import saved_array
+from embeddings.models.model import Model, saved_array
 from embeddings.plugins.tensor_indexing.functions import FUNCTIONS, OWN, WITHOUT_PARAMETERS, Parameters, compose_rows
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
 from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
-
 
 EXAMPLES = "phrases"
 TYPE, FIRST, SECOND, PHRASE, PART = range(5)  # columns of the table `EXAMPLES`

@@ -116,8 +116,8 @@ NOT_ROOMS = {"data", "docs", "example_plugin", "example_torch_plugin", "hardness
 FOLDERS = {"core": "embeddings", "sklearn_estimators": "embeddings/sklearn"}  # others have the name of their room
 SEVERAL = {  # files that test several modules in turn, or a whole room
     "cli": {"command_line", "example_plugin", "imported_libraries", "languages", "remote_commands", "torch_plugin"}
-    | {"without_gensim"},
-    "core": {"layout"},
+    | {"full_disk", "without_gensim"},
+    "core": {"budget", "layout"},
     "corpora": {"tables"},
     "explorer": {"explore_command", "explore_page"},
     "formats": {"ecosystem", "folder_formats", "mutated_files", "odd_files"},
