@@ -102,21 +102,14 @@ class DocumentGroups:
             yield np.sort(members[order[:end]]), np.sort(members[order[end:]])
 
 
-@dataclass(frozen=True)
-class GroupTrainer:
-    """How vectors are trained on a group of documents."""
-
-    trainer: Trainer
-    threads: int
-    seed: int
-
-    def train(self, groups: DocumentGroups, documents: NDArray[np.int64]) -> Vectors:
-        """Vectors of length 1 that are trained on some documents."""
-        with new_folder(corpora_folder()) as folder:
-            part = write_selection(groups.encoded, groups.borders, documents, folder)
-        with part:
-            data = prepare(self.trainer, part, threads=self.threads, seed=self.seed)
-            return self.trainer.learn(data).vectors.normalize()
+def train_on(
+    groups: DocumentGroups, documents: NDArray[np.int64], trainer: Trainer, threads: int, seed: int
+) -> Vectors:
+    """Vectors of length 1 that are trained on some documents."""
+    with new_folder(corpora_folder()) as folder:
+        part = write_selection(groups.encoded, groups.borders, documents, folder)
+    with part:
+        return trainer.learn(prepare(trainer, part, threads=threads, seed=seed)).vectors.normalize()
 
 
 def compared_rows(vectors: Vectors, counts: NDArray[np.int64], occurrences: int) -> NDArray[np.int64]:
@@ -252,13 +245,13 @@ def compare_usage(
     check_value("documents", documents, Unit, {})
     if not trainer.reads_words_alone():
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
-    group_trainer = GroupTrainer(trainer, *check_threads_and_seed(threads, seed, trainer))
+    threads, seed = check_threads_and_seed(threads, seed, trainer)
     divided = DocumentGroups.of(as_encoded(corpus), np.asarray(groups), documents)
     with showing(progress, "training", "divisions") as shown:
         pair: list[Vectors] = []
         by_division: list[NDArray[np.float64]] = []  # 1 - cosine of aligned vectors (words,), first of the two groups
-        for division in divided.divisions(permutations, group_trainer.seed):
-            vectors = [group_trainer.train(divided, part) for part in division]
+        for division in divided.divisions(permutations, seed):
+            vectors = [train_on(divided, part, trainer, threads, seed) for part in division]
             pair = pair or vectors
             rows = compared_rows(pair[0], divided.counts, occurrences)
             by_division.append(distances(vectors, rows))

@@ -10,7 +10,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json
-from embeddings.cli.progress_bar import Bar, report_corpus
+from embeddings.cli.progress_bar import Bar, read_corpus
 from embeddings.cli.saving import check_not_input, check_outside_corpus, save_vectors
 from embeddings.compilation.compile_time import compile_time
 from embeddings.formats.build_vectors import check_words
@@ -53,9 +53,7 @@ def command(
     models = load_concatenated([model, *concat_with])
     text = models.corpus(*corpus, **columns)
     check_outside_corpus(out, text)
-    with Bar(quiet) as reading:
-        encoded = text.encode(progress=reading, threads=threads)
-    report_corpus(encoded, reading)
+    read_corpus(text, quiet, threads)
     names = document_names(models, text)
     check_words(names, out, format=format)
     start = perf_counter() - compile_time.seconds

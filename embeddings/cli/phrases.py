@@ -8,7 +8,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, from_settings, option
 from embeddings.cli.output import print_rows, quantity
-from embeddings.cli.progress_bar import Bar, report_corpus
+from embeddings.cli.progress_bar import Bar, read_corpus
 from embeddings.cli.saving import check_outside_corpus
 from embeddings.corpora import Corpus
 from embeddings.corpora.phrases.detection import Phrases
@@ -36,8 +36,7 @@ def command(
     if out is not None:
         check_outside_corpus(out, text)
         check_file(out, force=force)
-    with Bar(quiet) as bar, text.encode(progress=bar) as encoded:
-        report_corpus(encoded, bar)
+    with read_corpus(text, quiet) as encoded, Bar(quiet) as bar:
         result = settings.find(encoded)
         bar.notice(f"found {quantity(len(result), 'phrase')}")
     if out is not None:

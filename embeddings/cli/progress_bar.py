@@ -12,7 +12,7 @@ from embeddings.support.logs import displays, log
 from embeddings.support.progress_display import ProgressDisplay, is_tty
 
 if TYPE_CHECKING:
-    from embeddings.corpora import EncodedCorpus
+    from embeddings.corpora import Corpus, EncodedCorpus
     from embeddings.models.model import Model
 
 SHOWN_SECONDS = 0.05  # of compilation, in summaries
@@ -80,6 +80,14 @@ def printed_warnings() -> Iterator[None]:
 def show_warning(message: Warning | str, category: type[Warning], *location: Any, **other: Any) -> None:
     """Log a warning of Python or of a library, so that it is printed as one line; takes the place of Python's."""
     log.warning(f"{category.__name__}: %s", " ".join(str(message).split()))
+
+
+def read_corpus(text: "Corpus", quiet: bool, threads: int | None = None) -> "EncodedCorpus":
+    """A corpus, encoded with progress; prints what it contains."""
+    with Bar(quiet) as bar:
+        encoded = text.encode(progress=bar, threads=threads)
+    report_corpus(encoded, bar)
+    return encoded
 
 
 def report_corpus(encoded: "EncodedCorpus", bar: Bar) -> None:

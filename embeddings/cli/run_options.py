@@ -194,7 +194,7 @@ def run_options_for(
         checkpoints=None if every == NEVER else Checkpoints(checkpoint_folder(out), every=every, force=force),
         resume=resume,
         callbacks=callbacks,
-        replicas=Replicas(copies, **replicas) if copies else None,
+        replicas=Replicas(copies, **replicas) if copies or (replicas and cluster is None) else None,
         cluster=cluster,
         rate_advice=not is_given("learning_rate"),
     )

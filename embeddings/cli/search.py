@@ -22,17 +22,14 @@ PROMPT = "query> "
     params=[
         click.Argument(["index"]),
         click.Argument(["queries"], nargs=-1),
-        *from_signature(TextIndex.search, {"top": 5}, top=None),
-        option("--vectors", "Rank by the cosines of vectors only.", bool),
-        option("--lexical", "Rank by words only (BM25).", bool),
-        *from_signature(TextIndex.search, where="CONDITION"),
+        *from_signature(TextIndex.search, {"top": 5}, top=None, method=None, where="CONDITION"),
         option("--queries queries_file", "Search for each line of a file; - is standard input.", "FILE"),
         *from_signature(TextIndex, model="PATH", allow_faiss=None),
         JSON,
     ],
 )
 def command(
-    *, index: str, queries: tuple[str, ...], top: int, vectors: bool, lexical: bool, where: str | None,
+    *, index: str, queries: tuple[str, ...], top: int, method: Method, where: str | None,
     queries_file: str | None, model: str | None, allow_faiss: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Print the texts of INDEX that answer QUERIES best, with their ids and scores.
@@ -40,10 +37,8 @@ def command(
     INDEX is a folder that `embeddings index` wrote. Texts are ranked by the cosines of vectors and by words (BM25).
     Without QUERIES they are read from standard input, a line each; on a terminal they are asked for.
     """
-    exclude("vectors", "lexical", why=": by default texts are ranked by both")
     exclude("queries_file", "queries")
     opened = TextIndex(index, model=model, allow_faiss=allow_faiss)
-    method: Method = "vectors" if vectors else "lexical" if lexical else "fused"
     is_asked = False
 
     def hits(texts: str | list[str]) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """`embeddings train`: train vectors on text with one of the installed trainers."""
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import click
@@ -11,10 +12,10 @@ from embeddings.cli.command_help import Command, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, exclude, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
-from embeddings.cli.progress_bar import Bar, last_loss, report_corpus, report_training
+from embeddings.cli.progress_bar import Bar, last_loss, read_corpus, report_training
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
-from embeddings.corpora import Corpus, EncodedCorpus
+from embeddings.corpora import Corpus
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.support.docstrings import documentation
@@ -155,13 +156,7 @@ def train_until_interrupted(
     settings: Trainer, text: Corpus, how: RunOptions, bar: Bar, threads: int | None, seed: int
 ) -> tuple[Model, bool]:
     """Read and train, with progress; returns the model, and whether the user interrupted."""
-
-    def read(corpus: Corpus) -> EncodedCorpus:
-        with Bar(bar.quiet) as reading:
-            encoded = corpus.encode(progress=reading, threads=threads)
-        report_corpus(encoded, reading)
-        return encoded
-
+    read = partial(read_corpus, quiet=bar.quiet, threads=threads)
     with bar:
         if how.cluster is None:
             how = dataclasses.replace(how, read=read)

@@ -11,7 +11,7 @@ from embeddings.cli.command_help import GENERAL, Command, Option, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, exclude, from_settings, from_signature, is_given, option, seed
 from embeddings.cli.output import note, print_json, print_lines, print_rows
-from embeddings.cli.progress_bar import Bar, report_corpus
+from embeddings.cli.progress_bar import Bar, read_corpus
 from embeddings.cli.run_options import text_or_share
 from embeddings.cli.signals import EXIT_INTERRUPT, ignored_signals
 from embeddings.corpora import Corpus
@@ -106,16 +106,12 @@ def tune_trainer(
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     saving.check_outside_corpus(out, text)
     check_search(trainer, out, metric=search["metric"], vary=search.get("vary", ()), resume=resume, force=force)
-    with Bar(quiet) as reading:
-        encoded = text.encode(progress=reading, threads=threads)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]
-    with encoded:
-        report_corpus(encoded, reading)
-        with Bar(quiet, "searching") as bar:
-            tuning = tune(
-                trainer, text, **search, fixed=fixed, out=out, resume=resume, force=force, threads=threads, seed=seed,
-                report=lambda trial: bar.notice(describe(trial)), progress=bar,
-            )  # fmt: skip
+    with read_corpus(text, quiet, threads), Bar(quiet, "searching") as bar:
+        tuning = tune(
+            trainer, text, **search, fixed=fixed, out=out, resume=resume, force=force, threads=threads, seed=seed,
+            report=lambda trial: bar.notice(describe(trial)), progress=bar,
+        )  # fmt: skip
     command = winning_command(tuning, trainer.trainer_name, is_quantised=search.get("size") is not None)
     with ignored_signals():
         write_report(StudyFolder.open(out), tuning, command)

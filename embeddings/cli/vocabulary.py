@@ -8,7 +8,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, exclude, from_signature, option, require
 from embeddings.cli.output import print_rows
-from embeddings.cli.progress_bar import Bar, report_corpus
+from embeddings.cli.progress_bar import read_corpus
 from embeddings.cli.saving import check_outside_corpus
 from embeddings.corpora import Corpus
 from embeddings.corpora.documents import DocumentUnit, corpus_documents
@@ -46,9 +46,7 @@ def command(
     text = Corpus(*corpus, **settings)
     check_outside_corpus(out, text)
     others = [read_vocabulary_file(path) for path in merge]
-    with Bar(quiet) as bar:
-        encoded = text.encode(progress=bar)
-    report_corpus(encoded, bar)
+    encoded = read_corpus(text, quiet)
     vocabulary = encoded.vocabulary
     for other in others:
         vocabulary = vocabulary.merge(other)

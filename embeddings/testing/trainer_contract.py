@@ -196,8 +196,6 @@ def class_and_settings(trainer: str | type[Trainer] | Trainer) -> tuple[type[Tra
         return registry.load("trainer", trainer), {}
     if isinstance(trainer, type):
         return trainer, {}
-    if not isinstance(trainer, Trainer):
-        raise AssertionError(f"expected the name, the class or an instance of a trainer, got {trainer!r:.80}")
     return type(trainer), {field.name: getattr(trainer, field.name) for field in dataclasses.fields(trainer)}
 
 

@@ -58,7 +58,7 @@ def test_no_phrases(text):
     ("arguments", "code", "facts"),
     [
         (["phrases", "rows.jsonl", "--threshold", "-2"], 2, ["threshold", "word2phrase", "-2.0"]),
-        (["phrases", "rows.jsonl", "-o", "rows.jsonl", "--force"], 2, ["--out rows.jsonl", "corpus rows.jsonl"]),
+        (["phrases", "rows.jsonl", "-o", "rows.jsonl", "--force"], 2, ["output rows.jsonl", "corpus rows.jsonl"]),
         (["phrases", "rows.jsonl", "-o", "odd"], 1, ["odd", "--force"]),
         (["train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "odd"], 1, ["odd", "line 2", "'york'"]),
         (["train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "strange"], 1, ["none of 1 phrases"]),

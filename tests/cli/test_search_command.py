@@ -41,7 +41,7 @@ def test_two_commands_search_a_table(folder):
     assert "indexed 3 texts in docs.index" in build().stderr
     rows = table(expect("search", "docs.index", "car", "--top", "1").stdout)
     assert rows == [{"id": "1", "score": "1", "text": "a red car", "year": "1999"}]
-    result = expect("search", "docs.index", "42", "bus", "--lexical", "--json").stdout
+    result = expect("search", "docs.index", "42", "bus", "--method", "lexical", "--json").stdout
     assert [(hit["query"], hit["id"], hit["text"]) for hit in json.loads(result)] == [
         ("42", "3", "red 42"),
         ("bus", "2", "the bus\nis late"),
@@ -85,7 +85,9 @@ def test_an_index_grows(folder):
     assert "removed 2 texts" in expect("index", "remove", "docs.index", "1", "2").stderr
     assert "no-such-id" in refused("index", "remove", "docs.index", "no-such-id", code=2)
     assert json.loads(expect("index", "compact", "docs.index", "--json").stdout)["removed"] == 0
-    hits = json.loads(expect("search", "docs.index", "bus", "car", "--vectors", "--top", "1", "--json").stdout)
+    hits = json.loads(
+        expect("search", "docs.index", "bus", "car", "--method", "vectors", "--top", "1", "--json").stdout
+    )
     assert [hit["id"] for hit in hits] == ["3", "4"]
 
 
@@ -94,7 +96,6 @@ def test_an_index_grows(folder):
     [
         (["search", "missing.index", "x"], ["missing.index"], 1),
         (["search", "v.parquet", "x"], ["v.parquet", "index of texts"], 1),
-        (["search", "docs.index", "x", "--vectors", "--lexical"], ["--vectors", "--lexical"], 2),
         (["search", "docs.index", "x", "--where", "y > 1"], ["--where", "'y'", "year"], 2),
         (["search", "docs.index", "x", "--queries", "rows.jsonl"], ["--queries"], 2),
         (["index", "v.parquet", "rows.jsonl", "-o", "docs.index", *COLUMNS], ["docs.index", "exists"], 1),
