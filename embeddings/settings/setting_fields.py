@@ -154,11 +154,16 @@ def check_arguments(function: Callable[..., Any], **values: Any) -> None:
         check_value(name, value, parameter_types(function)[name], {})
 
 
-def check_list(name: str, values: Any, items: str = "texts") -> list[Any]:
-    """The items of an iterable; refuses a string, whose items would be its characters."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+def check_list(name: str, values: Any, items: str = "texts", *, ordered: bool = True) -> list[Any]:
+    """The items of an iterable in its order, those of an Arrow array as Python values.
+
+    Refuses a string, whose items would be its characters, a mapping, and a set if results follow the order.
+    """
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise SettingError(f"{S[name]} must be a list of {items}, such as [{values!r:.80}], got {values!r:.80}")
-    return list(values)
+    if ordered and isinstance(values, set | frozenset):
+        raise SettingError(f"{S[name]} must be a list of {items}, got a set, which has no order: {values!r:.80}")
+    return list(values.to_pylist() if hasattr(values, "to_pylist") else values)
 
 
 @cache

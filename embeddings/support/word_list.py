@@ -49,7 +49,7 @@ class WordList:
     def __init__(self, words: Iterable[str] | Any, *, distinct: bool = False) -> None:
         self.column: Any = words if hasattr(words, "to_pylist") else None
         if self.column is None:
-            if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+            if isinstance(words, str | bytes | set | frozenset) or not isinstance(words, Iterable):
                 raise SettingError(f"words must be a list of strings, got {words!r:.80}")
             self.words = words if isinstance(words, list) else list(words)
             if not distinct and not all(issubclass(kind, str) for kind in set(map(type, self.words))):

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from dataclasses import replace as replace_fields
 from functools import cached_property, partial
 from itertools import pairwise
+from numbers import Integral
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,7 +36,7 @@ from embeddings.models.embed import (
 from embeddings.models.model import Model
 from embeddings.models.text_embedder import TextEmbedder, TextFrequencies
 from embeddings.setting_names import WORD_SETTINGS
-from embeddings.settings import Positive, Range, check_value
+from embeddings.settings import Positive, Range, check_list, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.cosine import normalize_rows
@@ -369,7 +370,9 @@ class TextIndex:
         if isinstance(queries, np.ndarray) and queries.dtype.kind in "OUT":
             queries = queries.tolist()
         is_single = isinstance(queries, str)
-        texts = [queries] if isinstance(queries, str) else queries if not isinstance(queries, np.ndarray) else None
+        texts = None
+        if not isinstance(queries, np.ndarray):
+            texts = [queries] if isinstance(queries, str) else check_list("queries", queries, ordered=False)
         if texts is not None and not all(isinstance(text, str) for text in texts):
             raise SettingError(f"queries must be texts or an array of vectors, got {queries!r:.80}")
         if method == "fused" and (texts is None or not self.record["model"]):  # without words, or without vectors
@@ -542,11 +545,19 @@ class TextIndex:
             SettingError: an id is not in the index.
             OutputError: the index cannot be written.
         """
-        names = list(dict.fromkeys(map(str, [ids] if isinstance(ids, str | int) else ids)))
+        items = [ids] if isinstance(ids, str | int) else check_list("ids", ids, "ids", ordered=False)
+        for one in items:
+            if isinstance(one, bool) or not isinstance(one, str | Integral):
+                raise SettingError(f"ids must be strings or integers, got {one!r:.80}")
+        names = list(dict.fromkeys(map(str, items)))
 
         def change(state: State) -> State:
             segments = state.segments
-            rows = [segment.rows_of(to_string_array(names)) for segment in segments]
+            try:
+                wanted = to_string_array(names)
+            except UnicodeEncodeError as error:  # a lone surrogate, which no id has
+                raise SettingError(f"the id {error.object!r:.80} is not in {self.path}") from None
+            rows = [segment.rows_of(wanted) for segment in segments]
             if sum(int(one.sum()) for one in rows) < len(names):
                 missing = next(
                     name for name in names if not any(one.rows_of(to_string_array([name])).any() for one in segments)

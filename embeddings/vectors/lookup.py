@@ -56,7 +56,7 @@ def lookup(
         raise SettingError(
             "unseen='contexts' and contexts require each other: pass an embeddings.analysis.ContextInducer"
         )
-    words = word_list(vectors, words)
+    words = word_list(vectors, words, ordered=True)
     ids = np.array([vectors.index(word) if word in vectors else -1 for word in words], np.int64)
     is_known = ids >= 0
     rows = np.zeros((len(ids), vectors.dim), np.float32)

@@ -110,9 +110,9 @@ def query_row(vectors: WordVectors, item: Any) -> np.ndarray:
 
 def as_terms(vectors: WordVectors, query: Any) -> Sequence[Any]:
     """A single word, vector or pair as a list of one."""
-    is_array = isinstance(query, np.ndarray) and query.ndim == 1
-    is_list = isinstance(query, Iterable) and not isinstance(query, str | bytes) and not is_array
-    return list(query) if is_list and not is_weighted(query) else [query]
+    is_vector = isinstance(query, np.ndarray) and query.ndim == 1 and query.dtype.kind not in "OUT"
+    is_list = isinstance(query, Iterable) and not isinstance(query, str | bytes) and not is_vector
+    return check_list("positive", query, "words", ordered=False) if is_list and not is_weighted(query) else [query]
 
 
 def is_weighted(term: object) -> TypeGuard[tuple[str | np.ndarray, float]]:
@@ -130,9 +130,9 @@ def label_rows(
     return Neighbours([(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in exclude][:top])
 
 
-def word_list(vectors: WordVectors, words: Iterable[str]) -> list[str]:
-    """Words as a list; raises SettingError for a string in place of a list, and for items that are not words."""
-    words = check_list("words", words, "words")
+def word_list(vectors: WordVectors, words: Iterable[str], *, ordered: bool = False) -> list[str]:
+    """Words as a list; raises SettingError for what `check_list` refuses, and for items that are not words."""
+    words = check_list("words", words, "words", ordered=ordered)
     if invalid := [word for word in words if vectors.as_word(word) is None]:
         raise SettingError(f"words must be strings, got {invalid[0]!r:.80}")
     return words

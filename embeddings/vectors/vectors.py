@@ -229,9 +229,8 @@ class Vectors(InteropMixin):
         """
         if self.as_word(key) is not None:
             return self._vector(key)
-        if not isinstance(key, Sequence | np.ndarray) or isinstance(key[:0], bytes):  # a set has no order
-            raise SettingError(f"key must be a word or a list of words, got {key!r:.80}")
-        return np.array([self._vector(word) for word in key], dtype=np.float32).reshape(-1, self.dim)
+        words = check_list("key", key, "words")
+        return np.array([self._vector(word) for word in words], dtype=np.float32).reshape(-1, self.dim)
 
     def _vector(self, word: object) -> np.ndarray:
         name = self.as_word(word)
@@ -419,8 +418,8 @@ class Vectors(InteropMixin):
             rows: slice | list[int] = slice(int(words))
             subset_words = self.words[: int(words)]
         else:
-            words = [words] if isinstance(words, str) else words
-            rows = list(dict.fromkeys(map(self.index, words)))
+            listed = [words] if isinstance(words, str) else check_list("words", words, "words", ordered=False)
+            rows = list(dict.fromkeys(map(self.index, listed)))
             subset_words = [self.words[row] for row in rows]
         counts = None if self.counts is None else self.counts[rows]
         return type(self)(
@@ -674,6 +673,7 @@ class Vectors(InteropMixin):
             UnknownWordError: a word has no vector (gensim leaves such words out).
             SettingError: there are no words.
         """
+        words = search.word_list(self, words)
         rows = search.word_rows(self, words, normalize=True)
         return str(words[int((rows * cosine.normalize(rows.mean(axis=0))).sum(axis=1).argmin())])
 
@@ -688,7 +688,7 @@ class Vectors(InteropMixin):
         if others is None:
             cosines = exact_cosines(self.unit_rows, cosine.normalize(query))(np.arange(len(self)))
         else:
-            rows = cosine.normalize(self[search.word_list(self, others)])
+            rows = cosine.normalize(self[search.word_list(self, others, ordered=True)])
             cosines = np.clip((rows * cosine.normalize(query)).sum(axis=1), -1, 1)
         return np.asarray(1 - cosines)
 

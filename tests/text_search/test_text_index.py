@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from platforms import needs_limits, resource
@@ -732,6 +733,38 @@ def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
         with pytest.raises(OutputError, match="must be local"):
             action()
     assert not Path(tmp_path / "i").exists()
+
+
+CONTAINERS = {
+    "series": lambda items: pd.Series(items, index=range(len(items))[::-1]),
+    "filtered": lambda items: pd.Series([items[0], *items])[1:],
+    "generator": iter,
+    "tuple": tuple,
+    "array": np.array,
+    "arrow": pa.array,
+    "keys": lambda items: dict.fromkeys(items).keys(),
+    "set": set,
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_queries_and_ids_come_in_any_container(vectors, container):
+    contain, queries = CONTAINERS[container], ["w1", "w5", "w9"]
+    index = TextIndex.build(vectors, ["w5 w5", "w9", "w1", "w2", "w1 w3"])
+    for method in ("vectors", "lexical", "fused"):
+        hits = index.search(contain(queries), top=1, method=method)
+        assert {hit["query"]: hit["id"] for hit in hits} == {"w1": "2", "w5": "0", "w9": "1"}
+    assert index.remove(contain(["3", "0"])) == 2
+    assert index.column("id") == ["1", "2", "4"]
+
+
+def test_an_id_is_a_string_or_an_integer(vectors):
+    index = TextIndex.build(vectors, [f"w1 {row}" for row in range(60)])
+    for wrong in (b"35", [3.0], True, None, {"3": 5}, "\ud800", "60"):
+        with pytest.raises(SettingError, match="id"):
+            index.remove(wrong)
+    assert index.remove([np.int64(3), 5]) == 2
+    assert len(index) == 58
 
 
 def test_empty_texts_are_counted(vectors, caplog):
