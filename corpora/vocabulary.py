@@ -14,6 +14,7 @@ from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputE
 from embeddings.settings import Positive
 from embeddings.support import arrow
 from embeddings.support.files import atomic_write, check_file
+from embeddings.support.foreign_files import check_no_stream
 from embeddings.support.local_paths import local_path
 from embeddings.support.text_lines import read_text_lines
 from embeddings.support.word_list import MAX_SUM, WordList, as_counts, sum_counts
@@ -252,6 +253,7 @@ class Vocabulary:
         Raises:
             FormatError: the file is missing, broken or not a vocabulary.
         """
+        check_no_stream(Path(path))
         try:
             with arrow.pa.OSFile(arrow.arrow_path(path), "rb") as source:
                 table = arrow.pa.ipc.open_file(source).read_all()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError, FormatError
 from embeddings.printable import format_names
+from embeddings.support.foreign_files import check_no_stream
 from embeddings.support.imports import pa as pa
 from embeddings.support.imports import pc as pc
 
@@ -108,6 +109,7 @@ def write_table(table: Any, path: Path) -> None:
 
 def read_table(path: Path, kind: str, schema: Any = None) -> Any:
     """Memory-map a pyarrow table and validate every value and its columns; `kind` names the file in messages."""
+    check_no_stream(path)
     try:
         with pa.memory_map(arrow_path(path)) as source:
             table = pa.ipc.open_file(source).read_all()
