@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from embeddings.cli.command_help import Option, grouped
-from embeddings.cli.options import from_signature, take_arguments
+from embeddings.cli.options import from_signature, is_given, take_arguments
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.text_pairs import PairColumns, PairFormat
 from embeddings.corpora.reading.text_vectors import VectorFormat
 from embeddings.corpora.reading.word_contexts import ContextFormat
+from embeddings.models.text_settings import reading_settings
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
@@ -85,6 +86,17 @@ def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     text = options(omit=omit, tokenizer=trainer.tokenizer, case=trainer.case)
     words = [] if trainer.reads_labels else [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
     return [*text, *grouped("text", own, COMMON), *grouped("text", words, COMMON)]
+
+
+def recorded_reading(model: Any) -> dict[str, Any]:
+    """How the training text of a model was read, unless an option of the current command says otherwise."""
+    names = {str(one.name) for one in click.get_current_context().command.params}
+    lines = "text_lines" if "text_lines" in names else "lines"
+    return {
+        name: value
+        for name, value in reading_settings(model).items()
+        if not is_given(lines if name == "lines" else name)
+    }
 
 
 def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def read_as_in_training(
         for name in settings.keys() & {*recorded, "phrases", "joiner", "phrase_mode"}:
             if is_given(name):
                 raise click.UsageError(f"{flag(name)} cannot be set: the text is read as in the training of the model")
-        settings = settings | recorded
+        settings = settings | corpus_options.recorded_reading(source) | recorded
     text = Corpus(corpus, **settings)
     with Bar(quiet) as bar:
         return text, text.encode(progress=bar)

@@ -49,7 +49,7 @@ def command(
     stability_runs.word_trainer(source)
     for what in source.record.get(NOTES, []):
         note(f"unlike the model, the trainings start from random values: {what}")
-    text = Corpus(*corpus, **corpus_settings(source), **columns)
+    text = Corpus(*corpus, **{**columns, **corpus_options.recorded_reading(source), **corpus_settings(source)})
     check_outside_corpus(out, text)
     with Bar(quiet) as reading:
         encoded = text.encode(progress=reading, threads=threads)

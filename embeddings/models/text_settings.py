@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 TEXT_SETTINGS = (*WORD_SETTINGS, "encoding_errors")  # settings of a corpus that decide how text becomes words
 STRINGS = ("tokenizer", "case", "encoding_errors")  # those that every model has
 LABEL_PREFIX = "label_prefix"  # in the record: the prefix of labels in the text, empty if they came from a table
+READING = {  # in the record, where they differ from these defaults: how the training text was read
+    "encoding": "utf-8", "text_column": None, "tag_column": None, "rows": None, "lines": "separate",
+    "deduplicate": False, "max_types": None,
+}  # fmt: skip
 PHRASES = "phrases"  # also in the record: how words were joined into phrases
 
 
@@ -55,6 +59,12 @@ def corpus_settings(model: TrainedModel) -> dict[str, Any]:
     if model.phrases is None:
         raise SettingError(f"the {model.name} model was saved without its phrases: pass a Corpus with phrases")
     return {**settings, "phrases": phrases_from_table(model.phrases), "joiner": text[PHRASES]["joiner"]}
+
+
+def reading_settings(model: TrainedModel) -> dict[str, Any]:
+    """Settings of a `Corpus`, besides those of `corpus_settings`, with which the training text is read again."""
+    reading = model.record.get("reading")
+    return {name: reading[name] for name in READING if name in reading} if isinstance(reading, dict) else {}
 
 
 def continued_corpus_settings(model: TrainedModel) -> dict[str, Any]:

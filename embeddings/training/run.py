@@ -21,7 +21,7 @@ from embeddings.errors import CorpusError, DeclarationError, EmbeddingsError, Fo
 from embeddings.models.model import TEXT_POOL, Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import VECTORS, Arrays, copy_into, is_finite
-from embeddings.models.text_settings import PHRASES, TEXT_SETTINGS
+from embeddings.models.text_settings import PHRASES, READING, TEXT_SETTINGS
 from embeddings.support.logs import log
 from embeddings.support.mapped_files import check_mapped_files
 from embeddings.support.records import to_jsonable
@@ -94,6 +94,8 @@ def new_model(
     numbers = data.trainer_name, progress.words, progress.total, progress.unit, progress.seconds
     log.info("trained %s: %s of %s %s, %.1f s", *numbers)
     meta, options = data.encoded.meta, data.run_options
+    reading = {name: meta["settings"].get(name, usual) for name, usual in READING.items()}
+    reading = {name: value for name, value in reading.items() if value != READING[name]}
     full_record = {
         "seed": data.seed,
         "threads": data.threads,
@@ -101,6 +103,7 @@ def new_model(
         "corpus": data.encoded.fingerprint,
         TEXT_POOL: data.trainer.text_pool,
         "text": {**{name: meta["settings"].get(name) for name in TEXT_SETTINGS}, PHRASES: meta.get(PHRASES)},
+        **({"reading": reading} if reading else {}),
         "unit": progress.unit,
         "words": progress.words,
         "total_words": progress.total,

@@ -57,3 +57,18 @@ def test_other_models_are_refused_before_the_text_is_read(tmp_path, monkeypatch)
     result = expect("stability", "model", "labels.txt", "-o", "r", code=2)
     assert "classifier" in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_corpus_is_read_as_in_training(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{line} n{number}" for number, line in enumerate(filter(None, TEXT.splitlines()))]
+    wrapped = "\n\n".join("\n".join(lines[start : start + 3]) for start in range(0, len(lines), 3))
+    (tmp_path / "corpus.txt").write_text(f"{wrapped}\n\n{wrapped} caf\xe9\n", encoding="cp1252")
+    reading = ["--lines", "paragraph", "--deduplicate", "--encoding", "cp1252"]
+    expect("train", "skipgram", "corpus.txt", "-o", "model", "--subsample", 0, *reading, *SMALL)
+    options = ["--resamples", 2, "--seeds", 2, "--threads", 1]
+    for command in (["stability", "model", "corpus.txt", "-o", "r", *options], ["explain", "model", "corpus.txt"]):
+        words = ["king", "queen"] * (command[0] == "explain")
+        assert "another text" not in expect(*command, *words).stderr
+        other = ["--lines" if command[0] == "stability" else "--text-lines", "separate", *["--force"] * (not words)]
+        assert "another text" in expect(*command, *words, *other).stderr
