@@ -182,10 +182,10 @@ def shown(name: str) -> str:
     return name.upper() if isinstance(one, click.Argument) else flag(name) if one is None else typed_name(one)
 
 
-def require(name: str, *others: str) -> None:
-    """Refuse an option of the current command unless one of some others is given."""
+def require(name: str, *others: str, why: str = "") -> None:
+    """Refuse an option of the current command unless one of some others is given; `why` ends the message."""
     if is_given(name) and not any(map(is_given, others)):
-        raise click.UsageError(f"{shown(name)} requires {' or '.join(map(shown, others))}")
+        raise click.UsageError(f"{shown(name)} requires {' or '.join(map(shown, others))}{why}")
 
 
 def exclude(name: str, *others: str, why: str = "") -> None:

@@ -183,7 +183,7 @@ def run_options_for(
     for name in ("merge_every", "merge_rule"):
         require(name, "replicas", "cluster")
     for name in ("workers", "threads_per_worker", "worker_timeout"):
-        require(name, "cluster")
+        require(name, "cluster", why="; on this machine alone, use --threads")
     cluster: ClusterBase | None = None
     if "address" in of_cluster:
         from embeddings.cluster.cluster_training import Cluster

@@ -65,14 +65,13 @@ def parse_query(query: str, answer: Callable[..., Any]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs) or any(len(text) > MAX_LENGTH for text in texts.values()):
         raise ValueError(f"a parameter is set twice, or has more than {MAX_LENGTH:,} characters")
     signature.bind(None, **texts)
-    return {name: parse_value(name, text, signature.parameters[name]) for name, text in texts.items()}
-
-
-def parse_value(name: str, text: str, parameter: inspect.Parameter) -> Any:
-    """The value of a parameter."""
-    kind, _ = split_range(split_optional(parameter.annotation)[0])
-    is_number = kind is int and text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
-    return check_value(name, int(text) if is_number else text, parameter.annotation, {})
+    values: dict[str, Any] = {}
+    for name, text in texts.items():
+        annotation = signature.parameters[name].annotation
+        kind, _ = split_range(split_optional(annotation)[0])
+        is_number = kind is int and text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
+        values[name] = check_value(name, int(text) if is_number else text, annotation, {})
+    return values
 
 
 class ExplorerServer(ThreadingHTTPServer):
