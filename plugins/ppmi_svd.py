@@ -78,7 +78,7 @@ class ShiftedPPMI(Trainer, ContextWindow, DocumentFrequency, VocabularySize, Dim
         rows = np.bincount(counts.row, counts.data, counts.shape[0])  # those of words, which are those of contexts too
         columns = rows**self.context_exponent
         scores = counts.copy()
-        expected = (rows / columns.sum())[scores.row] * columns[scores.col]
+        expected = (rows / (columns.sum() or 1))[scores.row] * columns[scores.col]
         scores.data = np.maximum(np.log(scores.data / expected) - np.log(self.shift), 0).astype(np.float32)
         scores.eliminate_zeros()
         if not scores.nnz:
@@ -108,8 +108,6 @@ def co_occurrences(data: TrainingData, weights: NDArray[np.float64], memory: int
     with temporary_folder(corpora_folder()) as folder:
         words = select_words(data.encoded, size, len(weights) - 1, folder)._replace(weights=weights)
         cells = np.concatenate([cells.copy() for cells in count_cells(words, size, memory)])
-    if not len(cells):
-        raise CorpusError("the corpus has no line with two words of the vocabulary, so there is nothing to learn")
     others = cells[cells["row"] != cells["column"]]
     rows = np.concatenate([cells["row"], others["column"]])
     columns = np.concatenate([cells["column"], others["row"]])

@@ -26,7 +26,7 @@ from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
 from embeddings.kernels.window import GRADIENT, HIDDEN
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective, predict
-from embeddings.training.stream import Chunk, ItemStream
+from embeddings.training.stream import Chunk, ItemStream, systematic_draws
 
 BLOCK_TEXTS = 64
 MAX_DRAWS = 100  # of a negative sample that is none of the text's label
@@ -88,12 +88,13 @@ class TextStream(ItemStream):
     Arguments:
         source: the texts in the order of the corpus.
         negatives: negative samples drawn for each text.
-        weights: float64 (texts,), how often each text is read in an epoch, on average, up to a factor; None for once.
+        cumulative_weights: float64 (texts,), of how often each text is read in an epoch, on average, up to a factor;
+            empty if each is read once.
     """
 
     source: LabelSource
-    negatives: int = 0
-    weights: np.ndarray | None = None
+    negatives: int
+    cumulative_weights: np.ndarray
     unit: ClassVar[str] = "texts"
     fill_from = fill_texts
 
@@ -110,16 +111,9 @@ class TextStream(ItemStream):
     def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
         """The texts of the share in random order, as often as their weights say."""
         texts = np.arange(begin, end)
-        if self.weights is not None:
-            texts = systematic_sample(texts, self.weights[begin:end], order.random())
+        if len(self.cumulative_weights):
+            texts = systematic_draws(self.cumulative_weights, begin, end, order.random())
         return iter([Chunk(self.source._replace(order=order.permutation(texts)), 0, end - begin)])
-
-
-def systematic_sample(texts: np.ndarray, weights: np.ndarray, offset: float) -> np.ndarray:
-    """Sample as many texts, each in proportion to its weight, rounded by a random `offset`, uniform in [0, 1)."""
-    ends = np.cumsum(weights) * (len(texts) / weights.sum()) if len(texts) else weights
-    places = np.searchsorted(ends, np.arange(len(texts)) + offset, side="right")
-    return np.asarray(texts[np.minimum(places, len(texts) - 1)])
 
 
 TILE = 4096  # rows whose addresses are in memory at a time

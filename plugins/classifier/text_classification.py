@@ -15,7 +15,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import padded
@@ -107,9 +107,6 @@ class TextClassification(Trainer, ClassifierSettings):
         check_known_words(data.encoded)
         previous = data.run_options.continued
         if previous is not None:
-            if previous.labels is None or LINE_END_WORD not in previous.vocabulary:
-                problem = f"it has no labels, or no word {LINE_END_WORD}"
-                raise FormatError(f"the {previous.name} model is broken: {problem}")
             check_tables(previous, self, previous_buckets(previous))
         labels = self.text_labels(data, previous)
         counts = np.diff(labels.starts)
@@ -126,7 +123,7 @@ class TextClassification(Trainer, ClassifierSettings):
             old, new = len(previous.labels), len(labels.vocabulary) - len(previous.labels)
             notes = [f"{old:,} labels continue from the model, {new:,} are new"]
             record = {LABEL_PREFIX: label_prefix(previous), NOTES: notes}
-        weights = None  # how often each text is read: the mean of 1 / count over its labels
+        weights = np.empty(0)  # how often each text is read: the mean of 1 / count over its labels
         if self.class_weights == "balanced":
             weights = np.add.reduceat(1 / np.bincount(ids)[ids], starts[:-1]) / np.diff(starts)
         noise = np.empty(0, np.uint64)
@@ -140,7 +137,7 @@ class TextClassification(Trainer, ClassifierSettings):
 
         return Plan(
             tables=self.tables(features, objective, previous),
-            stream=TextStream(source, self.negative_count, weights),
+            stream=TextStream(source, self.negative_count, np.cumsum(weights)),
             kernel=learn_texts,
             operands=operands,
             buffers=lambda: new_step_buffers(1, objective.max_targets, padded(self.dim), contexts=TILE, rows=2),

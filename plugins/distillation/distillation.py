@@ -117,7 +117,7 @@ def ridge_map(
             gram += sums.T @ (sums * np.linalg.norm(target, axis=1, keepdims=True))
             products += sums.T @ target
         if not gram.any():
-            raise CorpusError("no text to train on has a word with a vector of the teacher")
+            raise CorpusError(f"no text to train on has a word with a vector: {S.word_vectors} has none of its words")
         penalty = RIDGE * float(np.trace(gram)) / size
         return np.linalg.solve(gram + penalty * np.eye(size), products).astype(np.float32)
 
@@ -284,8 +284,6 @@ class Distillation(Trainer, TextVectorSettings):
         counts = np.floor(np.round(1 + np.arange(len(known)) * self.held_out, 9))
         is_held_out = np.diff(counts, prepend=0) > 0  # the first text, and others at even distances
         order, held_out = known[~is_held_out], known[is_held_out]
-        if not len(order):
-            raise CorpusError(f"got {len(held_out)} texts with words; at least 2 are required, as one is held out")
         components = self.components(teacher, order, data.run_options.continued)
         targets = project(teacher, components)
         vocabulary, vectors = self.read_word_vectors(data)
@@ -357,15 +355,15 @@ class Distillation(Trainer, TextVectorSettings):
         self, teacher: NDArray[np.float16], order: NDArray[np.int64], continued: Model | None
     ) -> NDArray[np.float32]:
         """The principal components of the teacher's vectors, or of the vectors of the model to continue."""
-        size = teacher.shape[1]
+        size, required = teacher.shape[1], self.dim if continued is None else 1
+        if min(size, len(order)) < required:
+            few = f"vectors of {size:,} numbers" if size < required else f"{len(order):,} texts besides those held out"
+            raise CorpusError(f"got {few}; {S.dim(self.dim)} requires at least {required}")
         if continued is not None:
             components = continued.tables[COMPONENTS]
             if len(components) != size:
                 raise CorpusError(f"the model was distilled from vectors of {len(components)} numbers, got {size}")
             return components
-        if min(size, len(order)) < self.dim:
-            few = f"vectors of {size:,} numbers" if size < self.dim else f"{len(order):,} texts to train on"
-            raise CorpusError(f"got {few}, fewer than {S.dim(self.dim)}: use a lower {S.dim}")
         return principal_components(teacher, order, self.dim)
 
     def read_word_vectors(self, data: TrainingData) -> tuple[Vocabulary, NDArray[np.float32] | None]:
@@ -387,8 +385,6 @@ class Distillation(Trainer, TextVectorSettings):
         all_words = [*vocabulary.words, *others]
         rows = np.array([row_of.get(word, -1) for word in all_words], np.int64)
         found = int(np.count_nonzero(rows[: len(vocabulary)] >= 0))
-        if not found:
-            raise CorpusError(f"none of the {len(words):,} words of {path} is a word of the texts")
         numbers = f"{found:,}", f"{len(vocabulary):,}", path, f"{len(others):,}"
         log.info("%s of %s words of the texts have vectors in %s; it has %s words without a text", *numbers)
         vectors = np.where((rows >= 0)[:, None], matrix[rows], np.float32(0)).astype(np.float32)

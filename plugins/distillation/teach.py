@@ -46,7 +46,6 @@ MEAN_POOLING, FIRST_TOKEN = "pooling_mode_mean_tokens", "pooling_mode_cls_token"
 WORD = re.compile(r"\w+")
 MAX_SHARE = 0.1  # of the texts that a content word may occur in
 MIN_JACCARD = 0.5
-UNIT_TOLERANCE = 0.01
 SEEN_LINES = 100  # of a text file, from which a vocabulary is recognised
 
 
@@ -90,7 +89,7 @@ def teach(
     statuses = [[str(file), os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files if os.path.isfile(file)]
     settings = {"text_column": text_column, "name": name, "files": statuses, "group_size": group_size}
     is_near = near_texts(excluded)
-    folder = start(target, sources, settings, force)
+    folder, record = earlier_groups(target, sources, settings, force)
     kept = (text for text in non_empty_texts(sources, text_column) if not is_near(text))
     paths, done, dim = list[Path](), 0, 0
     with showing(progress, "encoding", "texts") as shown:
@@ -98,21 +97,17 @@ def teach(
             paths.append(path := folder / f"{number:06}.parquet")
             dim_before, dim = dim, group_dim(path, group)
             if not dim or dim_before not in (0, dim):
-                where = f"texts {done + 1:,} to {done + len(group):,}"
-                try:
-                    vectors = encode_group(encode, group, dim_before, where)
-                except BaseException:
-                    if not any(folder.glob("*.parquet")):  # nothing to continue
-                        remove_groups(folder)
-                    raise
+                vectors = encode_group(encode, group, dim_before, f"texts {done + 1:,} to {done + len(group):,}")
                 dim = vectors.shape[1]
+                if not (folder / RECORD).exists():  # only now, so that a teacher that fails at once leaves nothing
+                    with atomic_write(folder, folder=True) as temporary:  # never without its record
+                        write_json(temporary / RECORD, record)
                 with atomic_write(path, force=True) as temporary:
                     pa.parquet.write_table(text_vectors(group, vectors), temporary)
             done += len(group)
             if shown is not None:
                 shown(done, None)
     if not done:
-        remove_groups(folder)
         raise CorpusError(f"{', '.join(source.name for source in sources)} has no texts")
     schema = pa.parquet.read_schema(paths[0])
     with atomic_write(target, force=force) as temporary, pa.parquet.ParquetWriter(temporary, schema) as writer:
@@ -122,29 +117,27 @@ def teach(
     return done
 
 
-def start(target: Path, sources: list[Source], settings: dict[str, Any], force: bool) -> Path:
-    """The folder of groups; groups of an earlier run with the same input are kept.
+def earlier_groups(
+    target: Path, sources: list[Source], settings: dict[str, Any], force: bool
+) -> tuple[Path, dict[str, Any]]:
+    """The folder of groups, with those of an earlier run with the same input, and the record of this run.
 
     Raises OutputError if another input has groups there, or if something there is not of an earlier run.
     """
     folder, statuses = target.with_name(f"{target.name}.part"), file_statuses(sources)
     identity = None if statuses is None else [[str(part) for part in status.identity] for status in statuses]
     record = {"input": identity, **settings}
-    if folder.is_symlink():
-        raise OutputError(f"{folder} is a link, not the groups of an earlier run; remove it or choose another output")
     check_own_folder(folder, RECORD, {entry.name for entry in own_entries(folder)}, "run of teach", force=True)
     if (folder / RECORD).exists():
         earlier = read_json(folder / RECORD)
-        if not isinstance(earlier, dict) or earlier.keys() != record.keys():
-            raise OutputError(f"{folder / RECORD} is not the record of an earlier run; choose another output")
-        if not force and earlier != record:
-            raise OutputError(f"{folder} is of another input or teacher: set {S.force(True)} to start again")
+        is_own = isinstance(earlier, dict) and earlier.keys() == record.keys()
+        if not is_own or (earlier != record and not force):
+            remedy = f"set {S.force(True)} to start again" if is_own else "choose another output"
+            raise OutputError(f"{folder} is of another input or teacher: {remedy}")
         if not force and identity is not None:
-            return folder
+            return folder, record
     remove_groups(folder)
-    with atomic_write(folder, folder=True) as temporary:  # never without its record
-        write_json(temporary / RECORD, record)
-    return folder
+    return folder, record
 
 
 def own_entries(folder: Path) -> list[Path]:
@@ -155,24 +148,17 @@ def own_entries(folder: Path) -> list[Path]:
 
 
 def group_dim(path: Path, texts: list[str]) -> int:
-    """The dimension of the vectors in the file of a group; 0 if it is missing, or not as a run writes it."""
+    """The dimension of the vectors in the file of a group; 0 if it is missing, or does not hold these texts."""
     if not path.exists():
         return 0
     try:
         table = pa.parquet.read_table(path)
-        column = table["embedding"].combine_chunks()
-        vectors = np.asarray(column.flatten().to_numpy(), np.float16).reshape(-1, column.type.list_size)
-        is_as_written = table.equals(text_vectors(texts, vectors)) and are_units(vectors)
-    except (OSError, ValueError, KeyError, AttributeError, CorpusError, pa.ArrowException):  # other columns or types
-        is_as_written = False
-    if not is_as_written:
-        log.warning("%s is not as it was written; its texts are encoded again", path)
-    return vectors.shape[1] if is_as_written else 0
-
-
-def are_units(vectors: NDArray[np.float16]) -> bool:
-    """Whether all vectors have length 1, up to their rounding."""
-    return bool((np.abs(np.linalg.norm(vectors.astype(np.float32), axis=1) - 1) < UNIT_TOLERANCE).all())
+        if table["text"].to_pylist() == texts:
+            return int(table["embedding"].type.list_size)
+    except (OSError, pa.ArrowException):
+        pass
+    log.warning("%s is not as it was written; its texts are encoded again", path)
+    return 0
 
 
 def remove_groups(folder: Path) -> None:
@@ -276,14 +262,10 @@ def load_teacher(name: str, threads: int | None = None) -> Encode:
         for part in function.split("."):
             encode = getattr(encode, part)
     except (Exception, SystemExit) as error:  # of a module that may be the user's
-        reason = " ".join(str(error).split())
-        if isinstance(error, SystemExit):
-            reason = f"it ends the program (SystemExit {reason})"
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise SettingError(f"{S.model(name)} must be python:module:function: {reason}") from None
     finally:
         sys.path.pop(0)
-    if not callable(encode):
-        raise SettingError(f"{S.model(name)} must name a function, got {encode!r:.60}")
     return encode  # type: ignore[no-any-return]
 
 

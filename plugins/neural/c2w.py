@@ -71,7 +71,6 @@ class C2W(NeuralTrainer):
         "sentence_bias", and the tables of the objective, with the output vectors "next_words" (vocabulary, hidden
         size).
         """
-        self.check_device()
         from embeddings.plugins.neural.torch_network import LanguageNetwork  # imports torch
 
         objective = self.new_objective(data.vocabulary, self.state_size)

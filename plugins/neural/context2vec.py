@@ -48,7 +48,6 @@ class Context2Vec(NeuralTrainer):
         rows of unknown words and of the border of a sentence, "left_weights" and "left_bias"; two linear layers have
         the tables "hidden_weights", "hidden_bias", "context_weights" and "context_bias".
         """
-        self.check_device()
         from embeddings.plugins.neural.torch_network import ContextNetwork  # imports torch
 
         objective = self.new_objective(data.vocabulary, self.dim)

@@ -431,9 +431,8 @@ def check_enough(
         own_parts = parts[examples.of_type(type)]
         if counts[type] >= min_phrases and (own_parts == TRAIN).sum() >= 2 and (own_parts == DEV).any():
             fitted.append(type)
-    if counts[ANY] < min_phrases:
+    if ANY not in fitted and (counts[ANY] or min_phrases):  # min_phrases=0 allows no phrases at all
         left_out = f" ({examples.left_out} more lack a vector or repeat others)" if examples.left_out else ""
-        raise CorpusError(f"at least {min_phrases} phrases are required ({S.min_phrases}), got {counts[ANY]}{left_out}")
-    if counts[ANY] and ANY not in fitted:  # min_phrases=0 allows no phrases at all
-        raise CorpusError(f"{S.held_out(settings.held_out)} of {counts[ANY]} phrases leaves none for training or dev")
+        required = f"{S.min_phrases(min_phrases)} and {S.held_out(settings.held_out)} require more phrases"
+        raise CorpusError(f"{required} to learn from and to hold out, got {counts[ANY]}{left_out}")
     return parts, fitted, {type: count for type, count in counts.items() if type not in fitted}

@@ -12,7 +12,7 @@ from embeddings import registry
 from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import RegistryError, S, SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.plugins.tensor_indexing.composer import EXAMPLES, POS_TAGS, Composer, joiner_of, parse_name
@@ -66,10 +66,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
     @property
     def word_trainer_class(self) -> Any:
         """The class of the word trainer."""
-        try:
-            return registry.load("trainer", self.base)
-        except RegistryError as error:
-            raise SettingError(f"{S.base}: {error}") from error
+        return registry.load("trainer", self.base)
 
     def run(
         self, corpus: Any, *, threads: int | None, seed: int, report: Report | None, run_options: RunOptions

@@ -14,7 +14,7 @@ distribution over both. The loss is the Kullback-Leibler divergence of q from it
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -50,13 +50,12 @@ class BatchShape(NamedTuple):
 class PairObjective:
     """How a model learns from pairs of texts; base of NamedTuples, whose type selects the implementation of learning.
 
-    needs: what a pair must have besides two texts: "ratings", "classes" (ratings, of which the integers are classes),
-        "negatives" or nothing.
-    allows_negatives: whether it uses negative texts, if pairs have any.
+    sides: how many texts a pair may have: the third one is a negative text.
+    ratings_kind: what ratings it needs: "scaled" from 0 to 1, "classes" of which the integers are classes, or none.
     """
 
-    needs: ClassVar[str] = ""
-    allows_negatives: ClassVar[bool] = False
+    sides: ClassVar[tuple[int, ...]] = (2,)
+    ratings_kind: ClassVar[Literal["", "scaled", "classes"]] = ""
 
     @classmethod
     def tables(cls, settings: Any, width: int, ratings: np.ndarray) -> dict[str, Table]:
@@ -144,8 +143,7 @@ def backprop_cosines(batch: TextBatch, slopes: np.ndarray, size: int, first: int
 class TripletMargin(CosineObjective):
     """The right text is nearer than a negative one."""
 
-    needs = "negatives"
-    allows_negatives = True
+    sides = (3,)
 
 
 @implements(TripletMargin)
@@ -172,7 +170,7 @@ def learn_triplets(
 class CoSENT(CosineObjective):
     """Cosines have the order of ratings."""
 
-    needs = "ratings"
+    ratings_kind = "scaled"
 
 
 @implements(CoSENT)
@@ -228,7 +226,7 @@ class InBatchOperand(NamedTuple):
 class InBatchNegatives(InBatchOperand, PairObjective):
     """The right text is found among the right texts of a batch."""
 
-    allows_negatives = True
+    sides = (2, 3)
 
     @classmethod
     def operand(cls, settings: Any, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> "InBatchNegatives":
@@ -408,7 +406,7 @@ def class_count(ratings: np.ndarray) -> int:
 class RatingDistribution(RatingOperand, PairObjective):
     """A network predicts ratings from both vectors."""
 
-    needs = "classes"
+    ratings_kind = "classes"
 
     @classmethod
     def tables(cls, settings: Any, width: int, ratings: np.ndarray) -> dict[str, Table]:

@@ -65,19 +65,19 @@ def corpus_pairs(
     counts = np.zeros(len(starts) - 1, np.int32)
     count_known_words(texts, counts)
     is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, texts.sides) > 0, axis=1)
+    ratings, weights = np.empty(0, np.float32), encoded.weights
     order, unit = np.flatnonzero(is_known), "texts" if sides == 1 else "pairs"
-    if not len(order):
-        raise CorpusError(f"none of {len(is_known):,} {unit} has words of the vocabulary in all of its texts")
     if len(order) < len(is_known):
         numbers = f"{len(is_known) - len(order):,}", f"{len(is_known):,}", unit
         log.warning("%s of %s %s have a text without known words and are skipped", *numbers)
-    ratings, weights = np.empty(0, np.float32), encoded.weights
     if encoded.tags is not None and (weights is None or encoded.tag_starts is not None):
         ratings = np.asarray(encoded.first_tags.cast("float32").to_numpy(zero_copy_only=False))
     if weights is not None:
         order = order[weights[order] > 0]
-        if not len(order):
-            raise CorpusError(f"the weights of all {len(is_known):,} {unit} are 0, so there is nothing to learn")
+    if not len(order):
+        problem = "has words of the vocabulary in all of its texts and a weight above 0"
+        raise CorpusError(f"none of {len(is_known):,} {unit} {problem}, so there is nothing to learn")
+    if weights is not None:
         texts = texts._replace(weights=(weights / weights[order].mean()).astype(np.float32))
     return texts, order, ratings
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, FormatError, S, SettingError, marked
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.row_operations import PADDING, padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
@@ -346,7 +346,7 @@ class DualEncoder(Trainer, PairSettings):
             "pairs": len(order),
             "dropped_pairs": (len(texts.starts) - 1) // texts.sides - len(order),
         }
-        if self.pair_objective.needs == "classes":
+        if self.pair_objective.ratings_kind == "classes":
             record[LOWEST_RATING] = int(np.floor(all_ratings[order].min()))
         if self.sides != "shared":
             record[SIDES] = [LEFT, RIGHT]
@@ -364,12 +364,7 @@ class DualEncoder(Trainer, PairSettings):
     def check_installation(self) -> None:
         """Raise an error before the corpus is read if the guide cannot be used."""
         super().check_installation()
-        if self.guide is None:
-            return
-        try:
-            source = load_source(self.guide)
-        except FormatError as error:
-            raise FormatError(f"{S.guide(self.guide)} cannot be used: {marked(error)}") from None
+        source = None if self.guide is None else load_source(self.guide)
         if isinstance(source, Model) and source.has_sides:
             problem = "has different vectors for left and right texts"
             raise SettingError(f"{S.guide(self.guide)} {problem}: export those of one side, and use the exported file")
@@ -458,19 +453,17 @@ class DualEncoder(Trainer, PairSettings):
 
     def scaled_ratings(self, sides: int, order: np.ndarray, ratings: np.ndarray) -> np.ndarray:
         """The ratings of all pairs from 0 to 1, as the objective needs them; empty if it does not."""
-        needs, name = self.pair_objective.needs, self.objective
-        if needs == "negatives" and sides < 3:
-            raise CorpusError(f"{S.objective(name)} requires pairs with a negative text; select its column")
-        if sides == 3 and not self.pair_objective.allows_negatives:
-            raise CorpusError(f"{S.objective(name)} does not use negative texts; leave out their column")
-        if needs not in ("ratings", "classes"):
+        kind, allowed = self.pair_objective.ratings_kind, self.pair_objective.sides
+        if sides not in allowed:
+            texts = f"{' or '.join(map(str, allowed))} texts, a left, a right and perhaps a negative one"
+            raise CorpusError(f"{S.objective(self.objective)} requires pairs of {texts}, got {sides}: select columns")
+        if not kind:
             return np.empty(0, np.float32)
-        if not len(ratings):
-            raise CorpusError(f"{S.objective(name)} requires a rating of each pair; select its column")
-        low, high = float(ratings[order].min()), float(ratings[order].max())
+        used = ratings[order] if len(ratings) else np.zeros(1)
+        low, high = float(used.min()), float(used.max())
         if low == high:
-            raise CorpusError(f"all ratings are {low:g}, so there is nothing to learn from them")
-        if needs == "classes":
+            raise CorpusError(f"{S.objective(self.objective)} requires ratings that differ: select their column")
+        if kind == "classes":
             if np.ceil(high) - np.floor(low) >= MAX_CLASSES:
                 raise CorpusError(f"ratings from {low:g} to {high:g} have more than {MAX_CLASSES} classes: scale them")
             return np.asarray(ratings - np.float32(np.floor(low)))

@@ -266,16 +266,16 @@ def test_texts_that_cannot_be_learned_are_refused(tmp_path):
     texts, vectors, words = teacher_texts()
     with pytest.raises(CorpusError, match="all 120 rows have an empty cell"):
         train(pa.nulls(120, pa.string()), vectors)
-    with pytest.raises(CorpusError, match=r"19 texts .* fewer than dim=20: use a lower dim"):
+    with pytest.raises(CorpusError, match=r"19 texts .* dim=20 requires at least 20"):
         train(texts[:20], np.tile(vectors[:20], 2), dim=20)
-    with pytest.raises(CorpusError, match="10 numbers, fewer than dim=11"):
+    with pytest.raises(CorpusError, match="10 numbers; dim=11 requires"):
         train(texts, vectors, dim=11)
     with pytest.raises(CorpusError, match="has no vectors of texts"):
         em.Distillation(dim=4).train(em.Corpus(["a b", "c d"]))
     with pytest.raises(CorpusError, match=r"has no vectors of texts.* embeddings teach"):
         em.Distillation(dim=4).train("sample")
     path = save_words(tmp_path / "w.parquet", words, [f"other{number}" for number in range(WORDS)])
-    with pytest.raises(CorpusError, match=r"none of the 30 words of .*w\.parquet is a word of the texts"):
+    with pytest.raises(CorpusError, match=r"no text to train on .* word_vectors"):
         train(texts, vectors, word_vectors=path)
     table = em.corpora.text_vectors(texts, vectors)
     corpus = em.Corpus(table, em.corpora.text_vectors(texts, vectors[:, :5]), vectors=em.corpora.VectorFormat())
@@ -345,7 +345,7 @@ def test_too_few_texts_and_words_are_refused(tmp_path):
     texts, vectors, words = teacher_texts()
     model = train(texts, vectors)
     trainer, one = em.Distillation(dim=DIM, batch_size=16, max_n=0), em.corpora.text_vectors(texts[:1], vectors[:1])
-    with pytest.raises(CorpusError, match="at least 2"):
+    with pytest.raises(CorpusError, match="got 0 texts"):
         trainer.train(one, threads=1, continued=model)
     path = save_words(tmp_path / "words.parquet", words[:1], ["rare"])
     with pytest.raises(CorpusError, match="no text to train on"):

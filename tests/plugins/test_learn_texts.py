@@ -21,7 +21,6 @@ from embeddings.plugins.classifier.learn_texts import (
     TextStream,
     learn_texts,
     new_label_objective,
-    systematic_sample,
 )
 from embeddings.training.stream import Chunk
 from embeddings.training.training_data import prepare
@@ -76,7 +75,9 @@ class Texts:
         vocabulary = Vocabulary([f"label{n}" for n in range(LABELS)], COUNTS)
         self.objective = new_label_objective(settings, vocabulary, starts, labels)
         noise = alias_table(vocabulary.noise_weights(0.5))
-        stream = TextStream(LabelSource(np.arange(len(sizes)), starts, labels, noise), settings.negative_count)
+        stream = TextStream(
+            LabelSource(np.arange(len(sizes)), starts, labels, noise), settings.negative_count, np.empty(0)
+        )
         self.block = stream.new_block()
         chunk = Chunk(stream.source, 0, len(sizes))
         stream.rewind(self.block, chunk)
@@ -149,8 +150,10 @@ def test_texts_of_any_length_learn_in_one_step(size, subwords):
 def test_texts_are_read_in_proportion_to_their_weights():
     weights = np.array([1.0, 0.5, 3.25, 0.25, 1.0])
     random = np.random.default_rng(1)
-    samples = [systematic_sample(np.arange(10, 15), weights, random.random()) for _ in range(4000)]
-    counts = np.array([np.bincount(sample - 10, minlength=5) for sample in samples])
+    source = LabelSource(np.arange(5), np.arange(6), np.zeros(5, np.int64), np.empty(0, np.uint64))
+    stream = TextStream(source, 0, np.cumsum(weights))
+    samples = [next(stream.chunks(0, 5, random)).source.order for _ in range(4000)]
+    counts = np.array([np.bincount(sample, minlength=5) for sample in samples])
     expected = weights * 5 / weights.sum()
     assert (counts.sum(axis=1) == 5).all()
     assert (np.abs(counts - expected) < 1).all()

@@ -59,9 +59,9 @@ def test_pairs_without_known_words_are_dropped_and_counted():
 @pytest.mark.parametrize(
     ("pairs", "settings", "message"),
     [
-        (thing_pairs(), {"objective": "cosent"}, "requires a rating"),
-        (thing_pairs(), {"objective": "triplet-margin"}, "requires pairs with a negative text"),
-        ([("a b", "c d", "e f"), ("b", "c", "d")], {"objective": "cosent"}, "does not use negative texts"),
+        (thing_pairs(), {"objective": "cosent"}, "requires ratings that differ"),
+        (thing_pairs(), {"objective": "triplet-margin"}, "requires pairs of 3 texts"),
+        ([("a b", "c d", "e f"), ("b", "c", "d")], {"objective": "cosent"}, "requires pairs of 2 texts"),
         (em.Corpus(["a b", "c d"]), {}, "has no pairs of texts"),
     ],
 )
@@ -372,7 +372,7 @@ def test_a_pair_learns_as_much_as_its_weight():
 
 
 def test_weights_of_pairs_must_not_all_be_zero_nor_differ_from_pair_to_pair_in_presence(tmp_path):
-    with pytest.raises(CorpusError, match="weights of all 60 pairs are 0"):
+    with pytest.raises(CorpusError, match=r"none of 60 pairs .* weight above 0"):
         train(weighted(thing_pairs(), [0] * 60))
     for name, row in (("a.jsonl", '{"a": "b c", "b": "d", "w": 1}\n'), ("b.jsonl", '{"a": "b c", "b": "e"}\n')):
         (tmp_path / name).write_text(row)
@@ -468,7 +468,7 @@ def test_a_guide_has_the_directions_of_texts_that_embed_has(tmp_path):
 
 
 def test_a_guide_must_exist_and_know_a_word(tmp_path):
-    with pytest.raises(FormatError, match=r"guide=.*missing"):
+    with pytest.raises(FormatError, match=r"missing"):
         train([], guide=str(tmp_path / "missing"))
     em.Vectors(["other"], np.ones((1, 3), np.float32)).save(tmp_path / "guide.bin")
     with pytest.raises(CorpusError, match=r"guide\.bin.*none of"):
