@@ -55,10 +55,12 @@ def read_pairs(encoded: EncodedCorpus, words: int, min_count: int) -> tuple[Pair
     ids, documents = ids[is_used], documents[is_used]
     counts = np.bincount(contexts[documents], minlength=len(tags.dictionary))
     is_used = counts[contexts[documents]] >= min_count
-    if not is_used.any():
-        raise CorpusError(f"no context has {min_count} pairs with a word of the vocabulary; lower {S.min_count}")
     ids, documents = ids[is_used], documents[is_used]
     old, draws = contexts[documents], counts
+    if not len(ids) or (ids == ids[0]).all() or (old == old[0]).all():
+        raise CorpusError(
+            f"training requires two words and two contexts in {min_count} pairs each: lower {S.min_count}"
+        )
     if weights is not None:
         weights = weights[documents] * (len(ids) / weights[documents].sum())
         draws = np.maximum(np.rint(np.bincount(old, weights, len(counts))), 1).astype(np.int64)
@@ -67,9 +69,6 @@ def read_pairs(encoded: EncodedCorpus, words: int, min_count: int) -> tuple[Pair
     rows = np.zeros(len(counts), np.int32)
     rows[order] = np.arange(len(order))
     vocabulary = Vocabulary(tags.dictionary.take(to_arrow(order)), counts[order])
-    for kind, used, names in (("word", ids, encoded.vocabulary), ("context", rows[old], vocabulary)):
-        if (used == used[0]).all():
-            raise CorpusError(f"all pairs have the {kind} {names.words[used[0]]!r:.80}, so there is nothing to learn")
     return Pairs(ids.astype(np.int32), rows[old], np.empty(0) if weights is None else weights), vocabulary
 
 

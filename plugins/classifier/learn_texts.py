@@ -180,6 +180,7 @@ def learn_texts(block: LabelledBlock, operands: ClassifierOperands, buffers: Ste
 @inline
 def gather_rows(operands: ClassifierOperands, rows: np.ndarray, text: int) -> int:
     """Write the addresses of the next rows of a text; returns how many."""
+    # A text may have more rows than a tile: the cursor holds where the next tile begins.
     m, at, end = 0, operands.cursor[ITEM], operands.starts[text + 1]
     if operands.subword_rows.shape[0] == 0:
         m = smaller(TILE, end - at)

@@ -250,11 +250,13 @@ def check_known_words(encoded: EncodedCorpus) -> None:
     """Refuse a corpus that lacks the spelling of words, or whose words could not be found again in joined text."""
     text, starts = string_bytes(encoded.vocabulary.column)
     spaces = np.flatnonzero(IS_SPACE[text])
+    requirement = ""
     if len(spaces):
         word = encoded.vocabulary.words[int(np.searchsorted(starts, spaces[0], side="right")) - 1]
-        problem = f"requires words without white space and NUL, got {word!r:.80}"
-        raise SettingError(f"the classifier {problem}: use another tokenizer")
-    if encoded.meta["fixed_vocabulary"] or encoded.max_undercount:
-        raise SettingError(f"the classifier requires all words of the text: remove {S.vocabulary} and {S.max_types}")
-    if encoded.phrases is not None:
-        raise SettingError(f"the classifier does not support phrases: remove them, and use {S.word_ngrams}")
+        requirement = f"words without white space and NUL, got {word!r:.80}: use another tokenizer"
+    elif encoded.meta["fixed_vocabulary"] or encoded.max_undercount:
+        requirement = f"all words of the text: remove {S.vocabulary} and {S.max_types}"
+    elif encoded.phrases is not None:
+        requirement = f"words in place of phrases: remove these, and use {S.word_ngrams}"
+    if requirement:
+        raise SettingError(f"the classifier requires {requirement}")

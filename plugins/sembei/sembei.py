@@ -383,6 +383,8 @@ def predict_from_sums(
     g = rate * (y - sigmoid(h · o))    o += g * h    each x += sum of g * o, of o before the step
     """
     m, half, width = inputs.shape[0], buffers.hidden_rows.shape[0] // 2, output.shape[1]
+    # The sums are the first half of the hidden rows, their gradients the second; addresses of parts are written behind
+    # those of the n-grams at the position, which both calls of the step read.
     rows = buffers.contexts[2 * half :]
     buffers.hidden_rows[:] = 0
     for i in range(m):

@@ -33,7 +33,7 @@ class TensorIndexing:
     """
 
     def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """See the class."""
+        """The vectors z, (phrases, dim)."""
         a, b = transform(parameters["left"], x), transform(parameters["right"], y)
         return np.asarray(combine(a, b) + identity_term(parameters["identity"], x, y))
 
@@ -54,7 +54,7 @@ class FullTensor:
     """z_i = x'T_i y + (Mx)_i + (Ny)_i, with `tensor` (dim, dim * dim): a row is the whole matrix T_i."""
 
     def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """See the class."""
+        """The vectors z, (phrases, dim)."""
         linear = transform(parameters["left"], x)[0] + transform(parameters["right"], y)[0]
         return np.asarray(linear + outer_products(x, y) @ parameters["tensor"].T)
 

@@ -180,6 +180,7 @@ def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int,
     cosines, slopes = operand.cosines[0], operand.slopes[0]
     compute_cosines(batch, cosines, size, size)
     rises, falls = operand.powers[0], operand.powers[1]  # w exp(c / temperature), w exp(-c / temperature)
+    # exp((c_j - c_i) / temperature) is a product of a factor of j and one of i: n exponentials in place of n^2.
     total = 1.0
     for k in range(size):
         power, weight = np.exp(operand.scale * np.float64(cosines[k])), np.float64(batch.weights[k])
@@ -276,6 +277,7 @@ def softmax_gradients(operand: InBatchNegatives, weights: np.ndarray, size: int,
     half = real(0.5 * operand.scale / size)
     for i in range(size):
         row = operand.scores[i, :n]
+        # The largest cosine is 1: no exponent is above 0, and no row or column needs a maximum of its own.
         for j in range(n):
             row[j] = scale * (row[j] - one)
         loss -= weights[i] * np.float64(row[i])
@@ -283,6 +285,7 @@ def softmax_gradients(operand: InBatchNegatives, weights: np.ndarray, size: int,
         loss += weights[i] * 0.5 * np.log(np.float64(total))
         for j in range(size):
             columns[j] += row[j]
+        # The units of candidates have been multiplied: their memory keeps the factors of rows until columns are summed.
         operand.transposed[0, i] = weights[i] * half / total
     for j in range(size):
         loss += weights[j] * 0.5 * np.log(np.float64(columns[j]))
@@ -302,6 +305,7 @@ def mask_equal_texts(operand: InBatchNegatives, batch: TextBatch, size: int, sid
     slots, last = operand.slots, np.uint64(operand.slots.shape[0] - 1)
     slots[:] = 0
     for text in range(size * sides):
+        # Linear probing: at least half of the slots are free, as there are twice as many as texts.
         place = batch.hashes[text] & last
         while slots[place] > 0 and batch.hashes[slots[place] - 1] != batch.hashes[text]:
             place = (place + np.uint64(1)) & last
