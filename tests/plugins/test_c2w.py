@@ -13,7 +13,7 @@ from neural_models import (
 )
 
 import embeddings as em
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError
 
 
 @pytest.mark.parametrize("word", ["cat", "über", "x", "cats", "zzzz", "ligature", "日本", "a" * 50])
@@ -79,10 +79,3 @@ def test_models_with_removed_settings_at_their_defaults_are_loaded(tmp_path):
     loaded = em.load_model(tmp_path / "m")
     np.testing.assert_array_equal(loaded.compose(["catz"]), model.compose(["catz"]))
     assert loaded.settings == model.settings
-
-
-@pytest.mark.parametrize("trainer", [em.C2W, em.Context2Vec])
-@pytest.mark.parametrize("settings", [{"objective": "adaptive-softmax"}, {"dropout": 1}, {"carry_state": True}])
-def test_invalid_settings_are_refused_by_name(trainer, settings):
-    with pytest.raises(SettingError, match=next(iter(settings))):
-        em.train(trainer.trainer_name, ["a b c"], **settings)

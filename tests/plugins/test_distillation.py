@@ -324,11 +324,7 @@ def test_early_stopping_by_the_held_out_cosine():
         trainer.train(em.corpora.text_vectors(texts, vectors), callbacks=[em.EarlyStopping(validation=0.2)])
 
 
-def test_settings_are_honoured_or_refused():
-    with pytest.raises(SettingError, match="buckets=5 requires n-grams"):
-        em.Distillation(max_n=0, buckets=5)
-    with pytest.raises(SettingError, match="min_n must be in"):
-        em.Distillation(min_n=6)
+def test_a_corpus_of_vectors_excludes_tags():
     with pytest.raises(SettingError, match="vectors cannot be combined with tag_column"):
         em.Corpus(["a"], vectors=em.corpora.VectorFormat(), tag_column="a")
 

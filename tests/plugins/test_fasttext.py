@@ -23,7 +23,7 @@ from optional_libraries import needs_gensim
 from subword_models import naive_vector
 
 import embeddings as em
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError
 from embeddings.kernels.block import POSITION, fill_block, rewind
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.random_numbers import thread_keys
@@ -62,21 +62,6 @@ KERNELS = {"skipgram": fasttext.learn_skipgram, "cbow": fasttext.learn_cbow, "we
 )
 def test_contract(settings):
     check_trainer(em.FastText, **settings)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"position_weights": True}, "position_weights.*cbow.*skipgram"),
-        ({"min_n": 6, "max_n": 3}, "min_n.*3.*6"),
-        ({"max_n": 0, "buckets": 5}, "buckets=5.*max_n"),
-        ({"buckets": 0}, "buckets.*1.*0"),
-        ({"max_n": 101}, "max_n.*100.*101"),
-    ],
-)
-def test_invalid_settings_are_refused(settings, message):
-    with pytest.raises(SettingError, match=message):
-        em.FastText(**settings)
 
 
 def random_parts(rng, vocabulary, count=None):

@@ -114,20 +114,6 @@ def test_a_type_without_dev_phrases_is_noted():
     assert "early stopping" in note
 
 
-@pytest.mark.parametrize("count", [1, 4])
-def test_phrases_without_dev_phrases_are_refused(count):
-    vectors, triples, _ = synthetic_phrases()
-    with pytest.raises(CorpusError, match=rf"held_out=0\.1.* {count} phrases"):
-        em.TensorIndexing(min_phrases=0).fit(vectors, triples[:count])
-
-
-def test_too_few_phrases_are_refused():
-    vectors, triples, _ = synthetic_phrases()
-    lost = [dataclasses.replace(triple, first="unheard") for triple in triples[:5]]
-    with pytest.raises(CorpusError, match=r"100 phrases.*min_phrases.*20.*5 more"):
-        em.TensorIndexing().fit(vectors, [*triples[5:25], *lost])
-
-
 def test_fitting_is_deterministic():
     vectors, triples, _ = synthetic_phrases(words=16)
     examples = to_examples(Vocabulary(vectors.words, np.zeros(len(vectors))), triples)
@@ -155,3 +141,15 @@ def test_tensor_indexing_is_the_published_formula_in_two_readings(settings, weig
     assert model.tables["red/tensor-additive/identity"].tolist() == [0, 0]
     np.testing.assert_array_equal(model.compose("w1", "w2", type="red"), mixture)
     assert np.abs(mixture - composed).max() > 0.01
+
+
+def test_too_few_phrases_are_refused():
+    vectors, triples, _ = synthetic_phrases()
+    lost = [dataclasses.replace(triple, first="unheard") for triple in triples[:5]]
+    for min_phrases, phrases, number in (
+        (0, triples[:1], "1"),
+        (0, triples[:4], "4"),
+        (100, [*triples[5:25], *lost], "20"),
+    ):
+        with pytest.raises(CorpusError, match=rf"min_phrases={min_phrases} and held_out=0\.1.*got {number}\b"):
+            em.TensorIndexing(min_phrases=min_phrases).fit(vectors, phrases)

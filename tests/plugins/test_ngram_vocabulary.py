@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ngram_search import find_all_ngrams
 
 from embeddings.corpora import Corpus, key_counts
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 from embeddings.plugins.sembei import ngram_vocabulary
 from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
 
@@ -149,13 +149,6 @@ def test_pruned_types_are_in_no_ngram():
     assert ngrams["ab"] == 900
     assert "aba" in ngrams
     assert all(set(word) <= set("ab") for word in ngrams if len(word) > 1)
-
-
-def test_a_fixed_vocabulary_is_refused():
-    from embeddings.corpora.vocabulary import Vocabulary
-
-    with pytest.raises(SettingError, match="vocabulary"):
-        frequent_ngrams(encode("abc", vocabulary=Vocabulary(["a"], [1])))
 
 
 @pytest.mark.parametrize("text", ["abc", " \t ", "\0"])

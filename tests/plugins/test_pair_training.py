@@ -70,23 +70,6 @@ def test_pairs_that_do_not_fit_the_objective_are_refused(pairs, settings, messag
         train(pairs, **settings)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"temperature": 0.1, "objective": "triplet-margin"}, "temperature=0.1 has no effect"),
-        ({"margin": 0.1}, "margin=0.1 has no effect"),
-        ({"dims": "8,8"}, "dims must be"),
-        ({"dims": "4,2"}, "begin with dim=8"),
-        ({"dims": "8,x"}, "dims must be"),
-        ({"dims": ""}, "dims must be"),
-        ({"temperature": 0.001}, "temperature must be"),
-    ],
-)
-def test_settings_are_honoured_or_refused(settings, message):
-    with pytest.raises(SettingError, match=message):
-        em.DualEncoder(dim=8, **settings)
-
-
 def test_a_corpus_of_pairs_excludes_other_ways_to_read_rows():
     with pytest.raises(SettingError, match="cannot be combined with tag_column"):
         em.Corpus([("a", "b")], pairs=em.corpora.PairFormat(), tag_column="1")

@@ -230,19 +230,6 @@ def test_tags_and_corpora_exclude_each_other():
         model.infer(corpus(), tags=[[]] * len(ROWS))
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"tag_combination": "concat"}, "require each other"),
-        ({"tag_combination": "mean", "combine": "concat"}, "require each other"),
-        ({"tag_count": 2}, "tag_count requires combine=concat"),
-    ],
-)
-def test_settings_of_tags_that_exclude_each_other(settings, message):
-    with pytest.raises(SettingError, match=message):
-        em.ParagraphDM(**settings)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "gensim_settings", "settings"),

@@ -169,19 +169,6 @@ def test_several_threads_read_the_whole_corpus(path, threads):
     assert np.isfinite(model.vectors.matrix).all()
 
 
-@pytest.mark.parametrize(
-    ("invalid", "message"),
-    [({"per_length": "3,"}, "per_length.*'all'.*'3,'"), ({"per_length": "-1"}, "per_length"),
-     ({"per_length": "²"}, "per_length"), ({"per_length": "9" * 10}, "per_length"), ({"per_length": ""}, "per_length"),
-     ({"per_length": "0,0"}, "per_length=0,0"),
-     ({"per_length": "1,2,3", "max_n": 2}, "per_length=1,2,3.*2.*max_n"), ({"max_n": 0}, "max_n"),
-     ({"max_n": 17}, "max_n")],
-)  # fmt: skip
-def test_invalid_settings_are_refused(invalid, message):
-    with pytest.raises(SettingError, match=message):
-        em.Sembei(**invalid)
-
-
 def test_a_fixed_vocabulary_is_refused(path):
     from embeddings.corpora.vocabulary import Vocabulary
 

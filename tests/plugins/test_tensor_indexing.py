@@ -74,11 +74,6 @@ def test_what_is_not_set_is_as_the_base_trainer_has_it(base):
     assert (slower.vectors.matrix != model.vectors.matrix).any()
 
 
-def test_the_base_trainer_refuses_what_does_not_go_with_it():
-    with pytest.raises(SettingError, match=r"min_learning_rate=0\.08.*0\.075"):
-        em.TensorIndexing(base="cbow", min_learning_rate=0.08)
-
-
 def test_unexpected_arguments_are_refused_before_the_corpus_is_read():
     with pytest.raises(SettingError, match=r"no argument 'thread': use threads"):
         em.TensorIndexing(**SMALL).train("missing.txt", thread=1)
@@ -121,22 +116,6 @@ def test_a_corpus_without_phrases_is_refused_before_training():
 
     with pytest.raises(CorpusError, match=r"10 phrases.*min_phrases.*0"):
         em.TensorIndexing(**SMALL).train(em.Corpus(lines()), progress=report)
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"base": "nobody"}, "base.*'nobody'"),
-        ({"base": "tensor-indexing"}, "base.*'tensor-indexing'"),
-        ({"rank": 0}, "rank.*0"),
-        ({"identity": "some"}, "identity.*none, elementwise, literal"),
-        ({"held_out": 0.5}, "held_out.*0.5"),
-        ({"lexicon": "x", "typed": False}, "lexicon=x requires typed"),
-    ],
-)
-def test_settings_out_of_range(settings, told):
-    with pytest.raises(SettingError, match=told):
-        em.TensorIndexing(**settings)
 
 
 def test_rank_and_full_tensor_must_fit_the_vectors():

@@ -5,7 +5,7 @@ import pytest
 
 import embeddings as em
 from embeddings.corpora.documents import corpus_labels
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
 OBJECTIVES = ("softmax", "hierarchical-softmax", "one-vs-all", "negative-sampling")
 WORDS = {"a": ["good", "fine", "great"], "b": ["bad", "awful", "poor"], "c": ["so-so", "medium", "average"]}
@@ -85,12 +85,6 @@ def test_labels_may_have_any_characters_and_texts_any_number_of_labels():
 def test_a_corpus_without_labels_is_refused():
     with pytest.raises(CorpusError, match="LabelFormat"):
         em.train("classifier", em.Corpus(labelled_lines()), **SMALL)
-
-
-@pytest.mark.parametrize("settings", [{"buckets": 100}, {"negatives": 3}, {"min_n": 3, "max_n": 2}])
-def test_settings_without_effect_are_refused(settings):
-    with pytest.raises(SettingError):
-        em.TextClassification(**settings)
 
 
 def test_early_stopping_returns_the_epoch_with_the_best_labels():

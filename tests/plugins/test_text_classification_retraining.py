@@ -97,10 +97,3 @@ def test_what_cannot_be_trained_again(tmp_path):
     without_end = replace(em.load_classifier(tmp_path / "m.bin"))
     with pytest.raises(SettingError, match="</s>"):
         quantize(without_end, 1, retrain=["__label__a unknown", "__label__c the"])
-
-
-def test_other_objects_than_classifiers_are_refused():
-    model = em.SkipGram(dim=2, min_count=1, subsample=0).train(["a b"] * 9, threads=1)
-    for one in (None, "path", model):
-        with pytest.raises(SettingError, match=r"model\.classifier"):
-            em.training.quantize(one)

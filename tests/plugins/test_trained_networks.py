@@ -85,22 +85,6 @@ def test_other_models_have_no_contexts():
         context_model().context_vectors("a [] b")
 
 
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        ({"objective": "full-softmax", "negatives": 3}, "negatives=3 has no effect"),
-        ({"objective": "hierarchical-softmax"}, "objective must be one of"),
-        ({"device": "tpu"}, "device must be one of auto, cpu, cuda"),
-        ({"max_length": 0}, "max_length must be"),
-        ({"batch_words": 0}, "batch_words must be"),
-    ],
-)
-def test_settings_are_checked(settings, problem):
-    for trainer in (em.Context2Vec, em.C2W):
-        with pytest.raises(SettingError, match=problem):
-            trainer(**settings)
-
-
 @pytest.mark.parametrize(("name", "value"), [("dim", 7), ("hidden_size", "many"), ("input_dim", 2**40), ("no", 1)])
 def test_damaged_settings_give_one_line(name, value, tmp_path):
     context_model().save(tmp_path / "m")

@@ -1,0 +1,61 @@
+"""Settings of trainers that are out of range or have no effect: the error names them, and what they require."""
+
+import pytest
+
+import embeddings as em
+from embeddings.errors import EmbeddingsError
+
+REFUSED = [
+    ("c2w", {"carry_state": True}, ["carry_state"]),
+    ("c2w", {"objective": "adaptive-softmax"}, ["objective"]),
+    ("c2w", {"objective": "full-softmax", "negatives": 3}, ["negatives=3"]),
+    ("classifier", {"buckets": 100}, ["buckets=100"]),
+    ("classifier", {"min_n": 3, "max_n": 2}, ["min_n"]),
+    ("classifier", {"negatives": 3}, ["negatives=3"]),
+    ("context2vec", {"batch_words": 0}, ["batch_words"]),
+    ("context2vec", {"device": "tpu"}, ["device", "cuda"]),
+    ("context2vec", {"dropout": 1}, ["dropout"]),
+    ("context2vec", {"max_length": 0}, ["max_length"]),
+    ("context2vec", {"objective": "hierarchical-softmax"}, ["objective"]),
+    ("distill", {"max_n": 0, "buckets": 5}, ["max_n"]),
+    ("distill", {"min_n": 6}, ["min_n"]),
+    ("fasttext", {"buckets": 0}, ["buckets"]),
+    ("fasttext", {"max_n": 0, "buckets": 5}, ["buckets=5", "max_n"]),
+    ("fasttext", {"max_n": 101}, ["max_n"]),
+    ("fasttext", {"min_n": 6, "max_n": 3}, ["min_n", "6", "3"]),
+    ("fasttext", {"position_weights": True}, ["position_weights", "architecture=cbow"]),
+    ("paragraph-dm", {"tag_combination": "concat"}, ["tag_combination=concat", "combine=concat"]),
+    ("paragraph-dm", {"tag_combination": "mean", "combine": "concat"}, ["tag_combination=mean", "combine=concat"]),
+    ("paragraph-dm", {"tag_count": 2}, ["tag_count=2", "combine=concat"]),
+    ("sembei", {"max_n": 0}, ["max_n"]),
+    ("sembei", {"max_n": 17}, ["max_n"]),
+    ("sembei", {"per_length": "3,"}, ["per_length", "'3,'"]),
+    ("sembei", {"per_length": "-1"}, ["per_length"]),
+    ("sembei", {"per_length": "²"}, ["per_length"]),
+    ("sembei", {"per_length": "9" * 10}, ["per_length"]),
+    ("sembei", {"per_length": ""}, ["per_length"]),
+    ("sembei", {"per_length": "0,0"}, ["per_length=0,0"]),
+    ("sembei", {"per_length": "1,2,3", "max_n": 2}, ["per_length=1,2,3", "max_n"]),
+    ("tensor-indexing", {"base": "cbow", "min_learning_rate": 0.08}, ["min_learning_rate=0.08", "0.075"]),
+    ("tensor-indexing", {"base": "nobody"}, ["'nobody'"]),
+    ("tensor-indexing", {"base": "tensor-indexing"}, ["base", "'tensor-indexing'"]),
+    ("tensor-indexing", {"held_out": 0.5}, ["held_out", "0.5"]),
+    ("tensor-indexing", {"identity": "some"}, ["identity", "elementwise"]),
+    ("tensor-indexing", {"lexicon": "x", "typed": False}, ["lexicon=x", "typed"]),
+    ("tensor-indexing", {"rank": 0}, ["rank", "0"]),
+    ("text-pairs", {"dims": "4,2", "dim": 8}, ["dims", "dim=8"]),
+    ("text-pairs", {"dims": "8,8", "dim": 8}, ["dims"]),
+    ("text-pairs", {"dims": "8,x", "dim": 8}, ["dims"]),
+    ("text-pairs", {"dims": ""}, ["dims"]),
+    ("text-pairs", {"margin": 0.1}, ["margin=0.1"]),
+    ("text-pairs", {"temperature": 0.001}, ["temperature"]),
+    ("text-pairs", {"temperature": 0.1, "objective": "triplet-margin"}, ["temperature=0.1"]),
+]
+
+
+@pytest.mark.parametrize(("trainer", "settings", "names"), REFUSED, ids=lambda value: str(value))
+def test_the_error_names_the_settings(trainer, settings, names):
+    with pytest.raises(EmbeddingsError) as caught:
+        em.train(trainer, "missing.txt", **settings)
+    assert [name for name in names if name not in str(caught.value)] == []
+    assert "missing.txt" not in str(caught.value)
