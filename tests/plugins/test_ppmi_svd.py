@@ -84,7 +84,7 @@ def test_components_beyond_the_rank_are_zeros_and_announced(caplog):
 @pytest.mark.parametrize(
     ("lines", "settings", "message"),
     [
-        (["a", "b"], {}, "no line with two words"),
+        (["a", "b"], {}, "no score is positive"),
         (["a b"] * 3, {"shift": 1000.0}, "no score is positive.*shift"),
     ],
 )
