@@ -103,7 +103,7 @@ def test_errors_are_one_line(rated, tmp_path):
     def error(*options, code=2):
         return commands.refused("train", "text-pairs", rated, "-o", tmp_path / "model", *SMALL, *options, code=code)
 
-    assert "triplet-margin requires pairs with a negative text" in error("--objective", "triplet-margin", code=1)
+    assert "triplet-margin requires pairs of 3 texts" in error("--objective", "triplet-margin", code=1)
     assert "--left-column and --right-column must be set together" in error("--left-column", "first")
     assert "no column 'third'" in error("--left-column", "first", "--right-column", "third", code=1)
     assert "kind of pairs must be one of" in error("--pairs", "strangers")
