@@ -189,13 +189,15 @@ def train_divided(
 
 def check_options(trainer: Trainer, run_options: RunOptions) -> None:
     """Refuse trainers and options for which there is no training on a cluster."""
-    if run_options.continued is not None:
-        raise SettingError("a model cannot be continued on a cluster; leave out cluster")
-    if run_options.pretrained is not None:
-        mode = run_options.pretrained.mode
-        raise SettingError(f"pretrained vectors with mode={mode} cannot be used on a cluster; leave out cluster")
-    if type(trainer).learn is not Trainer.learn:
-        raise SettingError(f"the trainer {trainer.trainer_name} has no plan, so it cannot learn on a cluster")
+    pretrained = run_options.pretrained
+    unsupported = {
+        "continued training": run_options.continued is not None,
+        f"mode={pretrained and pretrained.mode} of pretrained vectors": pretrained is not None,
+        f"the trainer {trainer.trainer_name}, which has no plan": type(trainer).learn is not Trainer.learn,
+    }
+    for name, is_requested in unsupported.items():
+        if is_requested:
+            raise SettingError(f"a cluster does not support {name}; leave out cluster")
 
 
 def describe_workers(pool: WorkerPool, trainer: Trainer) -> list[dict[str, Any]]:
@@ -209,18 +211,16 @@ def describe_workers(pool: WorkerPool, trainer: Trainer) -> list[dict[str, Any]]
     expected = package_versions() | package_of("trainer", name)
     for number in sorted(machines):
         versions, machine, missing = (machines[number][key] for key in ("versions", "machine", "missing"))
-        for package in sorted(expected.keys() | versions.keys()):
-            here, there = expected.get(package), versions.get(package)
-            if here != there:
-                raise ClusterError(
-                    f"worker {number} on {machine} has {package} {there or 'not installed'}, but this machine has "
-                    f"{here or 'none'}; install the same versions on all machines"
-                )
+        problems = [
+            f"has {package} {versions.get(package, 'not installed')} and not {expected.get(package, 'none')}"
+            for package in sorted(expected.keys() | versions.keys())
+            if expected.get(package) != versions.get(package)
+        ]
         if missing is not None:
-            raise ClusterError(
-                f"worker {number} on {machine} cannot import {missing}, which the trainer {name} requires; install the "
-                "same packages on all machines"
-            )
+            problems.append(f"cannot import {missing}, which the trainer {name} requires")
+        if problems:
+            advice = "install the same packages on all machines"
+            raise ClusterError(f"worker {number} on {machine} {' and '.join(problems)}; {advice}")
     return [machines[number] for number in sorted(machines)]
 
 

@@ -134,7 +134,8 @@ def connected(address: str, local_cpus: int | None = None) -> Iterator[Any]:
         except ClusterError:
             raise
         except Exception as error:  # of many types
-            raise ClusterError(f"cannot reach the cluster {address}: {one_line(error)}") from None
+            advice = "check that Ray runs there, and that its port is open"
+            raise ClusterError(f"cannot reach the cluster {address}: {one_line(error)}; {advice}") from None
         with (
             patch("ray._private.worker.print_to_stdstream", create=True),  # standard output is for results
             lost_connection(address),
@@ -179,14 +180,8 @@ def start(ray: Any, address: str, local_cpus: int | None, stack: ExitStack) -> N
         return
     if address != AUTO:
         place = urlsplit(address)
-        try:
-            host = place.hostname or "", place.port or CLIENT_PORT
-            socket.create_connection(host, timeout=CONNECT_SECONDS).close()
-        except (OSError, ValueError) as error:
-            raise ClusterError(
-                f"cannot reach the cluster {address}: {getattr(error, 'strerror', None) or error}; "
-                "check that Ray runs there, and that its port is open"
-            ) from None
+        host = place.hostname or "", place.port or CLIENT_PORT
+        socket.create_connection(host, timeout=CONNECT_SECONDS).close()  # Ray itself would wait for minutes
     try:
         ray.init(address=address, **options)
         stack.callback(ray.shutdown)

@@ -103,10 +103,7 @@ class RemoteCheckpoints:
         """All files of checkpoints, complete or not."""
         from embeddings.support.remote.store import files_below
 
-        try:
-            return files_below(self.address, lambda parts: len(parts) > 1 and fnmatchcase(parts[0], NAME_PATTERN))
-        except RemoteError as error:
-            raise OutputError(marked(error)) from None
+        return files_below(self.address, lambda parts: len(parts) > 1 and fnmatchcase(parts[0], NAME_PATTERN))
 
     def names(self) -> list[str]:
         """The complete checkpoints, oldest first."""
@@ -118,10 +115,7 @@ class RemoteCheckpoints:
         from embeddings.support.remote.copies import local_copy
 
         target = path_below(local_folder(self.address), name)
-        try:
-            source = local_copy(str(self.address.child(name)))
-        except RemoteError as error:
-            raise FormatError(marked(error)) from None
+        source = local_copy(str(self.address.child(name)))
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target)
         return target
@@ -130,10 +124,7 @@ class RemoteCheckpoints:
         """Write a checkpoint of the local folder to the store."""
         from embeddings.support.remote.writing import upload_folder
 
-        try:
-            upload_folder(folder, self.address.child(folder.name), force=True)
-        except RemoteError as error:
-            raise OutputError(marked(error)) from None
+        upload_folder(folder, self.address.child(folder.name), force=True)
 
     def remove(self, name: str) -> None:
         """Remove a checkpoint, its record first."""
@@ -236,7 +227,7 @@ class Checkpoints:
             if paths and self.remote is not None:
                 self.remote.fetch(paths[-1].name)
             return read_state(paths[-1]) if paths else None
-        except FormatError as error:
+        except (FormatError, RemoteError) as error:
             raise unusable(self, marked(error)) from None
 
     def write(self, state: RunState, words: int) -> Path:
@@ -299,7 +290,7 @@ class CheckpointWriter:
         started = perf_counter()
         try:
             return self.checkpoints.write(state, progress.words)
-        except OutputError as error:
+        except (OutputError, RemoteError) as error:
             log.warning("no checkpoint after %s words: %s", f"{progress.words:,}", error)
             return None
         finally:

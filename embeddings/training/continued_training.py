@@ -7,7 +7,7 @@ the new text, start at random. The learning rate starts again from its initial v
 """
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,10 +32,15 @@ def saved_table(model: Model, name: str, declared: Table) -> np.ndarray:
     table = model.vectors.matrix if saved_as == VECTORS else model.tables.get(saved_as)
     if table is None and model.vectors.compact is not None:
         raise SettingError("a small model has no tables of contexts: use the model that it was made from")
-    if table is None or table.shape != declared.saved_shape or table.dtype != np.float32:
-        problem = "missing" if table is None else f"{table.dtype} {table.shape}"
-        expected = f"table {name!r} as float32 {declared.saved_shape}"
-        raise FormatError(f"the {model.name} model is broken: expected {expected}, got {problem}")
+    return checked_table(model, name, table, declared.saved_shape)
+
+
+def checked_table(model: Model, name: str, table: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    """A table of a model; raises FormatError unless it is a float32 table of this shape."""
+    if table is None or table.shape != shape or table.dtype != np.float32:
+        found = "missing" if table is None else f"{table.dtype} {table.shape}"
+        problem = f"expected table {name!r} as float32 {shape}, got {found}"
+        raise FormatError(f"the {model.name} model is broken or does not fit the settings of this run: {problem}")
     return table
 
 
@@ -51,10 +56,8 @@ def padded_rows(array: np.ndarray) -> np.ndarray:
     return rows
 
 
-def check_model(model: Any) -> None:
-    """Refuse anything but a model with tables for training."""
-    if not isinstance(model, Model):
-        raise SettingError(f"expected a Model, such as embeddings.load_model returns, got {model!r:.80}")
+def check_model(model: Model) -> None:
+    """Refuse a model without tables for training."""
     if model.vectors.compact is not None:
         raise SettingError("a small model cannot be trained further: use the model that it was made from")
 
@@ -89,17 +92,14 @@ def check_corpus(model: Model, corpus: "Corpus") -> None:
     if not isinstance(old, dict):  # a model of another program
         return
     text = recorded_settings(old) if "tokenizer" in old else {}
-    for name, new in corpus.rules.settings.items():
+    settings, old_phrases = dict(corpus.rules.settings), old.get(PHRASES)
+    if old_phrases is not None and corpus.phrase_config is None:
+        raise SettingError("the model was trained with phrases: the corpus requires phrases too")
+    if isinstance(old_phrases, dict) and corpus.phrase_config is not None:
+        text["joiner"], settings["joiner"] = old_phrases.get("joiner"), corpus.phrase_config.joiner
+    for name, new in settings.items():
         if text.get(name, new) != new:
             raise SettingError(f"{S[name]} must be {text[name]!r}, as in the text of the model, got {new!r}")
-    old_phrases, new_phrases = old.get(PHRASES), corpus.phrase_config
-    if old_phrases is not None and new_phrases is None:
-        raise SettingError("the model was trained with phrases: the corpus requires phrases too")
-    if isinstance(old_phrases, dict) and new_phrases is not None and old_phrases.get("joiner") != new_phrases.joiner:
-        raise SettingError(
-            f"{S.joiner} must be {old_phrases.get('joiner')!r}, as in the phrases of the model, "
-            f"got {new_phrases.joiner!r}"
-        )
 
 
 def extend_vocabulary(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | None) -> Vocabulary:
@@ -133,22 +133,10 @@ def apply(model: Model, vocabulary: Vocabulary, plan: Plan, arrays: Arrays) -> i
             continue
         saved_name = plan.saved_name(name)
         saved = model.vectors.matrix if saved_name == VECTORS else model.tables.get(saved_name or "")
-        if saved is None and table.continuation == "grow":
-            raise FormatError(f"the {model.name} model has no table {name!r}, so it cannot be trained further")
-        if saved is not None and table.continuation == "grow":
-            check_shape(name, table, saved, len(model.vocabulary))
+        item = table.saved_shape[1:]
+        if table.continuation == "grow":
+            saved = checked_table(model, name, saved, (len(model.vocabulary), *item))
             table.set_rows(arrays[name], new_rows, saved[old_rows[new_rows]])
         elif saved is not None:
-            check_shape(name, table, saved, table.rows)
-            table.set_rows(arrays[name], slice(None), saved)
+            table.set_rows(arrays[name], slice(None), checked_table(model, name, saved, (table.rows, *item)))
     return len(new_rows)
-
-
-def check_shape(name: str, table: Table, saved: np.ndarray, rows: int) -> None:
-    """Refuse a saved table that does not have this many items of the declared shape."""
-    expected = (rows, *table.saved_shape[1:])
-    if saved.shape != expected or saved.dtype != np.float32:
-        raise FormatError(
-            f"the model's table {name!r} does not fit the settings of this run: expected float32 {expected}, "
-            f"got {saved.dtype} {saved.shape}"
-        )

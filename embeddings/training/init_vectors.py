@@ -62,12 +62,7 @@ class InitFrom:
     mode: InitMode = "initial"
 
     def __post_init__(self) -> None:
-        vectors: Any = self.vectors
-        if not isinstance(vectors, Vectors | Model | str | os.PathLike):
-            text = " ".join(repr(vectors).split())
-            raise SettingError(f"init takes Vectors, a Model, or the path of either, got {text:.80}")
         check_value("duplicates", self.duplicates, Duplicates, {})
-        check_value("freeze", self.freeze, bool, {})
         check_value("mode", self.mode, InitMode, {})
         if self.freeze and self.mode != "initial":
             raise SettingError(
@@ -89,20 +84,13 @@ class InitFrom:
     def check(self, trainer: TrainerDeclaration) -> None:
         """Refuse pretrained vectors or modes that a trainer cannot start from."""
         name, dim, own = trainer.trainer_name, asdict(trainer).get("dim"), self.source_vectors.dim
-        if not trainer.can_init:
-            raise SettingError(f"{name} cannot start from pretrained vectors with these settings")
-        if self.freeze and not trainer.can_freeze:
-            raise SettingError(f"{name} cannot freeze word vectors with these settings")
-        if self.mode == "initial":
-            if own != dim:
-                raise SettingError(f"{S.dim} must be {own}, as in the vectors to start from, got {dim}")
-            return
-        if self.mode not in trainer.init_modes:
-            raise SettingError(
-                f"{name} does not support {S.mode(self.mode)} of pretrained vectors: use skipgram or cbow"
-            )
-        if not trainer.can_freeze:
-            raise SettingError(f"{name} does not support {S.mode(self.mode)} of pretrained vectors with tie")
+        has_mode = self.mode in ("initial", *trainer.init_modes)
+        if not (trainer.can_init and has_mode and (trainer.can_freeze or not (self.freeze or self.mode != "initial"))):
+            verb = "freeze word vectors" if self.freeze and trainer.can_init else "start from pretrained vectors"
+            use = "" if self.mode == "initial" else f" and {S.mode(self.mode)}: use skipgram or cbow without tie"
+            raise SettingError(f"{name} cannot {verb} with these settings{use}")
+        if self.mode == "initial" and own != dim:
+            raise SettingError(f"{S.dim} must be {own}, as in the vectors to start from, got {dim}")
         if self.mode == "concatenate" and (dim or 0) <= own:
             raise SettingError(
                 f"{S.dim} must be greater than {own}, the dimension of the pretrained vectors that "

@@ -17,7 +17,7 @@ from embeddings import registry
 from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.phrases.phrase_list import merge_phrase_tables
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, DeclarationError, EmbeddingsError, FormatError, S
+from embeddings.errors import CorpusError, EmbeddingsError, FormatError, S
 from embeddings.models.model import TEXT_POOL, Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import VECTORS, Arrays, copy_into, is_finite
@@ -132,13 +132,11 @@ class Run:
     """One run: what a trainer learns from, its plan, and who learns it, by default this process.
 
     Raises:
-        DeclarationError: the plan is not one, or its table of words is missing.
+        DeclarationError: the plan uses a table that it does not declare.
         CorpusError: the corpus is empty.
     """
 
     def __init__(self, data: TrainingData, plan: Plan, executor: Threads | None = None) -> None:
-        if not isinstance(plan, Plan):
-            raise DeclarationError(f"the plan of the trainer {data.trainer_name} must be a Plan, got {plan!r:.80}")
         if plan.stream.units < 1:
             raise CorpusError(f"the corpus has no {plan.stream.unit} to learn from")
         self.data = data = data if plan.vocabulary is None else replace(data, vocabulary=plan.vocabulary)
@@ -167,10 +165,6 @@ class Run:
             self.notes = [f"{old:,} words continue from the model, {words - old:,} are new"]
         if init is None:
             return None
-        if self.plan.word_table not in tables:
-            raise DeclarationError(
-                f"the word_table of the plan, {self.plan.word_table!r}, is not a table: {self.plan.names}"
-            )
         mask = init.apply(data.vocabulary, data.encoded, self.plan, tables)
         verb = "start from the given vectors" if init.mode == "initial" else "have a pretrained vector"
         self.notes = [f"{int(mask.sum()):,} of {words:,} words {verb}"]

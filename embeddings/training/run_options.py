@@ -1,7 +1,7 @@
 """`RunOptions`: initial vectors, checkpoints, callbacks, replicas and other options of a run."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ from embeddings.corpora.vocabulary import VocabularyRule
 from embeddings.errors import S, SettingError
 from embeddings.models.model import Model
 from embeddings.models.model_files import package_versions
-from embeddings.settings import DocumentFrequency, check_value
+from embeddings.settings import DocumentFrequency
 from embeddings.support.records import to_jsonable
 from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback, stateful
@@ -73,31 +73,20 @@ class RunOptions:
     read: "Callable[[Corpus], EncodedCorpus] | None" = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "callbacks", tuple(self.callbacks))
+        # without these a wrong class would show only once the corpus is read
         check_type("checkpoints", self.checkpoints, Checkpoints)
-        check_value("resume", self.resume, bool, {})
-        check_value("rate_advice", self.rate_advice, bool, {})
+        check_type("replicas", self.replicas, Replicas)
+        check_type("init", self.init, InitFrom)
+        for callback in self.callbacks:
+            check_type("callbacks", callback, Callback)
         if self.resume and self.checkpoints is None:
             raise SettingError(f"{S.resume} requires checkpoints to continue from")
-        if isinstance(self.callbacks, Callback) or not isinstance(self.callbacks, Iterable):
-            raise SettingError(f"callbacks must be a list of embeddings.Callback, got {self.callbacks!r:.80}")
-        object.__setattr__(self, "callbacks", tuple(self.callbacks))
-        for callback in self.callbacks:
-            if not isinstance(callback, Callback):
-                raise SettingError(f"a callback must be an embeddings.Callback, got {callback!r:.80}")
-        for name, kind in (("replicas", Replicas), ("cluster", ClusterBase), ("init", InitFrom)):
-            check_type(name, getattr(self, name), kind)
-        if self.vocabulary_rule is not None and not callable(self.vocabulary_rule):
-            raise SettingError(
-                f"vocabulary_rule must be a function of a word and its count, got {self.vocabulary_rule!r:.80}"
-            )
         if self.continued is not None:
             continued_training.check_model(self.continued)
-            if self.vocabulary_rule is not None:
-                raise SettingError(
-                    "vocabulary_rule cannot be combined with continued: a continued model keeps all its words"
-                )
-            if self.init is not None:
-                raise SettingError(f"{S.init} cannot be combined with continued: a continued model has its own vectors")
+            for name in ("vocabulary_rule", "init"):
+                if getattr(self, name) is not None:
+                    raise SettingError(f"{S[name]} cannot be combined with continued: a model keeps words and vectors")
 
     @property
     def pretrained(self) -> InitFrom | None:
@@ -163,7 +152,6 @@ def combine(run_options: RunOptions | None, **arguments: Any) -> RunOptions:
 
     Raises SettingError if an option has the wrong type, or is passed in both ways.
     """
-    check_type("run_options", run_options, RunOptions)
     defaults = {one.name: one.default for one in fields(RunOptions)}
     passed = {name: value for name, value in arguments.items() if value is not defaults[name]}
     for name in passed:
@@ -173,7 +161,6 @@ def combine(run_options: RunOptions | None, **arguments: Any) -> RunOptions:
 
 
 def check_type(name: str, value: Any, kind: type) -> None:
-    """Refuse the value of an option that is neither None nor of a public class, or of its base."""
+    """Refuse the value of an option that is neither None nor of a public class."""
     if value is not None and not isinstance(value, kind):
-        name_of_class = "InitFrom(vectors)" if kind is InitFrom else kind.__name__.removesuffix("Base")
-        raise SettingError(f"{S[name]} must be an embeddings.{name_of_class}, got {value!r:.80}")
+        raise SettingError(f"{S[name]} must be an embeddings.{kind.__name__}, got {value!r:.80}")

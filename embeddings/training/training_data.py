@@ -20,7 +20,6 @@ from embeddings.corpora.reading.text_vectors import VectorFormat
 from embeddings.corpora.reading.word_contexts import ContextFormat
 from embeddings.corpora.remapping import remap, remap_to_rows
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
-from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is_valid_sentences, new_sentence_block
@@ -74,12 +73,8 @@ class TrainingData:
 
     @property
     def schedule(self) -> Schedule:
-        """The settings of epochs and learning rate."""
-        if not isinstance(self.trainer, Schedule):
-            raise DeclarationError(
-                f"the trainer {self.trainer_name} has a plan, which requires the settings of Schedule"
-            )
-        return self.trainer
+        """The settings of epochs and learning rate, which a trainer with a plan has."""
+        return cast(Schedule, self.trainer)
 
     def fingerprint(self) -> dict[str, Any]:
         """The fingerprint of the run: only a run with the same fingerprint can resume its checkpoints."""
@@ -161,8 +156,6 @@ def prepare(
     compiled_before = compile_time.seconds
     reading_threads = threads
     threads, seed = check_threads_and_seed(threads, seed, trainer)
-    if report is not None and not callable(report):
-        raise SettingError(f"report must be a function, such as print, got {report!r:.80}")
     run_options = run_options or RunOptions()
     run_options.check(trainer)
     run_options.check_fingerprint(trainer, threads, seed)

@@ -165,7 +165,7 @@ def test_what_a_cluster_cannot_do_is_refused(ray):
     with pytest.raises(em.EmbeddingsError, match="has no plan"):
         Counting().train(corpus("skipgram"), run_options=options)
     model = learn("skipgram", corpus("skipgram"), {})
-    with pytest.raises(em.EmbeddingsError, match="cannot be continued on a cluster"):
+    with pytest.raises(em.EmbeddingsError, match="cluster does not support continued training"):
         em.continue_training(model, corpus("skipgram"), cluster=em.training.Cluster("auto", workers=2))
 
 

@@ -80,7 +80,6 @@ def test_a_rule_selects_words_whatever_their_counts():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"vocabulary_rule": 3}, "vocabulary_rule must be a function"),
         ({"vocabulary_rule": lambda word, count: 2}, "True, False or None, got 2 for 'a'"),
         ({"vocabulary_rule": lambda word, count: False}, r"no word is left.*rule"),
         ({"min_documents": 0}, "min_documents"),

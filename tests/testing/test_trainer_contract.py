@@ -193,7 +193,7 @@ def test_frozen_vectors_that_change_violate_the_contract():
 def test_models_that_cannot_be_continued_violate_the_contract():
     trainer = em.SkipGram(dim=8, min_count=1, epochs=1)
     model = trainer.train(trainer_contract.synonym_corpus(), threads=1)
-    with pytest.raises(DeclarationError, match="two of the tables"):
+    with pytest.raises(DeclarationError, match="two tables of the plan"):
         trainer_contract.check_continued(with_plan(tables={name: word_vectors(36, 8) for name in "ab"}), model)
 
 

@@ -8,7 +8,7 @@ import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.models.table import Table
-from embeddings.training.continued_training import check_shape, extend_vocabulary
+from embeddings.training.continued_training import checked_table, extend_vocabulary
 
 OLD = [["a", "b", "c", "d"], ["a", "b", "e", "f"], ["a", "c"]] * 20
 NEW = [["a", "x", "b", "y"], ["x", "c", "y"], ["z"]] * 30
@@ -135,14 +135,6 @@ def test_mismatches_are_refused_before_the_text_is_read():
             em.continue_training(model, em.Corpus(unread_corpus(), **options), threads=1, **changes)
 
 
-@pytest.mark.parametrize("wrong", ["v", em.Vectors(["a"], np.ones((1, 2))), 3])
-def test_only_models_are_continued(wrong):
-    with pytest.raises(SettingError, match="expected a Model"):
-        em.continue_training(wrong, em.Corpus(NEW))
-    with pytest.raises(SettingError, match="expected a Model"):
-        em.train("cbow", em.Corpus(NEW), continued=wrong)
-
-
 def test_models_that_cannot_be_continued():
     tree = learn("skipgram", em.Corpus(OLD), {"objective": "hierarchical-softmax"})
     with pytest.raises(SettingError, match="hierarchical-softmax"):
@@ -167,13 +159,14 @@ def test_text_of_new_words_only():
 
 def test_rows_must_fit():
     declared, saved = Table(rows=4, dim=3, axis="words"), np.ones((5, 3), np.float32)
+    model = learn("skipgram", em.Corpus(OLD), {})
     with pytest.raises(FormatError, match=r"'x'.*\(4, 3\).*\(5, 3\)"):
-        check_shape("x", declared, saved, 4)
-    for wrong in (saved.astype(np.int32), saved[:, :2], saved[:, :, np.newaxis]):
+        checked_table(model, "x", saved, (4, 3))
+    for wrong in (saved.astype(np.int32), saved[:, :2], saved[:, :, np.newaxis], None):
         with pytest.raises(FormatError, match="'x'"):
-            check_shape("x", declared, wrong, 5)
+            checked_table(model, "x", wrong, (5, 3))
     table = declared.allocate(1)
-    check_shape("x", declared, saved, 5)
+    assert checked_table(model, "x", saved, (5, 3)) is saved
     declared.set_rows(table, np.array([0, 2]), saved[[1, 4]])
     assert table.sum(axis=1).tolist() == [3, 0, 3, 0]
     assert not table[:, 3:].any()

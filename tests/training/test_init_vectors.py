@@ -204,7 +204,5 @@ def test_unsuitable_vectors(trainer, settings, init, message):
 def test_invalid_arguments(tmp_path):
     with pytest.raises(SettingError, match=r"duplicates.*most-frequent.*'first'"):
         em.InitFrom(half_vectors(), "first")
-    with pytest.raises(SettingError, match=r"freeze.*1"):
-        em.InitFrom(half_vectors(), freeze=1)
     with pytest.raises(FormatError, match="missing"):
         learn("cbow", corpus("cbow"), {}, init=em.InitFrom(tmp_path / "missing"))

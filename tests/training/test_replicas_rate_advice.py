@@ -2,10 +2,7 @@
 
 import logging
 
-import pytest
-
 import embeddings as em
-from embeddings.errors import SettingError
 from embeddings.training.replicas import Replicas
 from embeddings.training.run_options import RunOptions
 from embeddings.training.training_data import log_rate_advice
@@ -34,5 +31,3 @@ def test_training_logs_advice_once(caplog):
 
     assert advised() == 1
     assert advised(replicas=2) == advised(learning_rate=0.06) == advised(rate_advice=False) == 0
-    with pytest.raises(SettingError, match="rate_advice"):
-        advised(rate_advice="no")

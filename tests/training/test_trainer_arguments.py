@@ -98,8 +98,6 @@ def test_an_option_is_passed_once():
     options = em.training.RunOptions(callbacks=[em.Callback()])
     with pytest.raises(SettingError, match=r"^callbacks is passed twice"):
         em.SkipGram().train(TEXTS, callbacks=[em.Callback()], run_options=options)
-    with pytest.raises(SettingError, match=r"^run_options must be an embeddings"):
-        em.SkipGram().train(TEXTS, run_options={"resume": True})
     model = em.SkipGram(**SMALL).train(TEXTS, run_options=options, threads=1, replicas=em.training.Replicas(2))
     assert model.record["replicas"]["count"] == 2
     with pytest.raises(SettingError, match="continued is passed twice"):
@@ -135,7 +133,7 @@ def test_options_of_pretrained_vectors_are_passed_with_them():
     with pytest.raises(SettingError, match=r"pass freeze to em\.InitFrom$"):
         model.train(TEXTS, freeze=True)
     assert model.train(TEXTS, init=em.InitFrom(vectors, freeze=True)).vectors["the"].tolist() == [1, 2]
-    with pytest.raises(SettingError, match=r"InitFrom\(vectors\), got 'folder'"):
+    with pytest.raises(SettingError, match=r"InitFrom, got 'folder'"):
         model.train(TEXTS, init="folder")
 
 
