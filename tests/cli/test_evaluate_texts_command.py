@@ -73,8 +73,8 @@ def test_index_and_columns(folder):
         (["--pairs", "missing.txt"], 1, ["missing.txt"]),
         (["--pairs", "same.txt"], 1, ["same.txt", "same"]),
         (["--pairs", "equal.txt"], 1, ["equal.txt", "ratings", "vary"]),
-        (["--pairs", "words.txt"], 1, ["words.txt", "row 2", "number"]),
-        (["--pairs", "empty.txt"], 1, ["empty.txt", "empty side"]),
+        (["--pairs", "words.txt"], 1, ["words.txt", "line 2", "number"]),
+        (["--pairs", "empty.txt"], 1, ["empty.txt", "no pairs of texts"]),
         (["--pairs", "rated.txt", "--left-column", "9", "--right-column", "1"], 1, ["'9'", "1, 2, 3"]),
         (
             ["--retrieval", "queries.jsonl", "corpus.jsonl", "bad.tsv"],

@@ -109,7 +109,7 @@ def test_resume_without_a_checkpoint_starts_from_the_beginning(text):
         (["--checkpoint-every", "never", "--resume"], 2, ["--resume", "checkpoints"]),
         (["--stop-patience", "3"], 2, ["early stopping requires", "--stop-similarity", "--validation"]),
         (["--stop-similarity", "wordsim353", "--validation", "0.1"], 2, ["--stop-similarity", "--validation"]),
-        (["--schedule", "cosine", "--stages", "3"], 2, ["stages requires the schedule 'step'"]),
+        (["--schedule", "cosine", "--stages", "3"], 2, ["--stages 3", "--schedule step"]),
         (["--stop-similarity", "missing"], 1, ["'missing'"]),
         (["--log", "text.txt"], 2, ["text.txt", "corpus"]),
         (["--log", "no/where.jsonl"], 1, ["not a folder"]),
