@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from embeddings.models.text_embedder import TextEmbedder
 
 Side = Literal["left", "right"]
+MIN_RANKED = 1000  # words without counts that are taken to be in order of frequency
 DEFAULT_TEXT = {"tokenizer": "words", "case": "keep"}  # where it is not known how the training text was read
 
 
@@ -72,10 +73,11 @@ def embed(
             of n texts, and both divide by the sum of the weights; "sum"; "max" or "min" by component; "power-mean"
             concatenates mean, maximum and minimum (Rücklé et al. 2018), and so has 3 dim components. By default "mean"
             for models of texts (distill, text-pairs, classifier), for folders with a tokenizer.json, such as those of
-            model2vec, and for vectors without word counts, and "sif" for all others.
+            model2vec, and for fewer than 1,000 word vectors without counts, and "sif" for all others.
         constant: the a of "sif", or the threshold of "subsample"; 0.001 by default.
-        frequencies: where "sif" and "subsample" take word frequencies from: "vectors", which must have counts, or
-            "texts". By default the vectors if they have counts.
+        frequencies: where "sif" and "subsample" take word frequencies from: "vectors", that is their counts, or Zipf's
+            law for at least 1,000 words without counts, which must be in order of frequency; or "texts". By default the
+            vectors if they tell.
         remove_components: remove the projection onto the first N singular vectors of the texts; 1 is common with "sif".
         fit_on: learn frequencies and components from this text; by default from the texts to embed. In either case
             from the first 32,768 texts, or fewer if these are longer than 32 MiB.
@@ -142,8 +144,8 @@ def default_pool(source: "Vectors | Model") -> Pool:
     """
     vectors = source.vectors if isinstance(source, Model) else source
     pool: Any = vectors.text_pool or "sif"
-    has_counts = vectors.counts is not None and bool(vectors.counts.any())
-    return "mean" if pool == "sif" and (vectors.tokenizer_file is not None or not has_counts) else pool
+    is_weighted = vectors.tokenizer_file is None and word_frequencies(source) is not None
+    return "mean" if pool == "sif" and not is_weighted else pool
 
 
 def load_source(vectors: Any) -> "Vectors | Model":
@@ -187,10 +189,16 @@ def text_settings(source: "Vectors | Model") -> dict[str, Any]:
 
 
 def word_frequencies(source: "Vectors | Model") -> Vocabulary | None:
-    """The word frequencies of vectors, if they have any."""
+    """The word frequencies of vectors: by their counts, or by rank if there are none; None if neither tells them.
+
+    Files of word2vec, GloVe and fastText are in order of frequency. Fewer than 1,000 words may be in any order.
+    """
     if isinstance(source, Model):
         return source.vocabulary if source.vocabulary.tokens else None
-    return source.frequencies
+    if source.counts is not None and source.counts.any():
+        return source.frequencies
+    is_ranked = len(source) >= MIN_RANKED and source.tokenizer_file is None and source.text_pool is None
+    return source.frequencies_by_rank if is_ranked else None
 
 
 def text_batches_of(texts: Any, text_column: str | None) -> Iterator[TextBlock]:

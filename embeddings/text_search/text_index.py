@@ -70,7 +70,7 @@ from embeddings.text_search.row_filter import matching_rows
 from embeddings.text_search.segment_writer import ENGINE, Columns, SegmentWriter, check_distinct, engine_arrays
 from embeddings.text_search.stored_vectors import JoinedVectors, StoredVectors
 from embeddings.vectors.index import check_consent, parse_spec
-from embeddings.vectors.pooling import DataType, Frequencies, Pool
+from embeddings.vectors.pooling import WEIGHTINGS, DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -708,6 +708,10 @@ def read_recipe(folder: Path, embedder: TextEmbedder) -> None:
     if "texts" in learned:
         words, texts = (Vocabulary.load(folder / name) for name in ("words.arrow", "texts_of_words.arrow"))
         embedder.text_frequencies = TextFrequencies(words, texts, int(learned["texts"][0]))
+        embedder.vocabulary = None  # they were used when the index was built, whatever the vectors tell now
+        embedder.weights = embedder.weigh(embedder.vectors.words)
+    elif embedder.pool in WEIGHTINGS and embedder.vocabulary is None:  # neither counts nor texts told them
+        embedder.vocabulary = embedder.vectors.frequencies_by_rank
         embedder.weights = embedder.weigh(embedder.vectors.words)
     components = embedder.components = learned.get(COMPONENTS)
     fits = components is None or components.shape == (len(components), embedder.output_dim)

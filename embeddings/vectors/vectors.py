@@ -35,6 +35,7 @@ from embeddings.vectors.word_vectors import HasVectors
 Compose = Callable[[Sequence[str]], np.ndarray]
 Form = Callable[[str], str]
 MAX_PARTS = 10  # parts that a message lists for a word that the tokenizer splits
+ZIPF_OFFSET = 2.7  # of ranks: frequencies of words are close to 1 / (rank + 2.7) (Piantadosi 2014)
 MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vectors["
 
 
@@ -282,6 +283,13 @@ class Vectors(InteropMixin):
         if np.any(np.diff(self.counts) > 0):
             return Vocabulary.from_counts(self.words, self.counts.tolist())
         vocabulary = Vocabulary(self.words, self.counts)
+        vocabulary.word_list = self.word_list
+        return vocabulary
+
+    @cached_property
+    def frequencies_by_rank(self) -> Vocabulary:
+        """The words with frequencies by Zipf's law, for words in order of frequency whose counts are unknown."""
+        vocabulary = Vocabulary(self.words, (1e9 / (np.arange(len(self)) + ZIPF_OFFSET)).astype(np.int64))
         vocabulary.word_list = self.word_list
         return vocabulary
 

@@ -117,6 +117,24 @@ def test_vectors_of_other_programs(tmp_path):
     np.testing.assert_allclose(em.embed(plain, ["the car"]), [[0.5, 0.5]])
 
 
+def test_words_without_counts_are_weighted_by_rank(tmp_path):
+    """As in files of word2vec and GloVe, which are in order of frequency."""
+    words = [f"w{rank}" for rank in range(1000)]
+    vectors = em.Vectors(words, np.random.default_rng(0).normal(size=(1000, 4)))
+    texts = ["w0 w999", "w5 w500 w0"]
+    shares = 1 / (np.arange(1000) + 2.7)
+    weights = 1e-3 / (1e-3 + shares / shares.sum())
+    rows = vectors.matrix * weights[:, None]
+    expected = [rows[[0, 999]].mean(axis=0), rows[[5, 500, 0]].mean(axis=0)]
+    assert default_pool(vectors) == "sif"
+    np.testing.assert_allclose(em.embed(vectors, texts), expected, rtol=1e-4)
+    index = em.TextIndex.build(vectors, texts, tmp_path / "i")
+    again = em.TextIndex(tmp_path / "i")
+    for one in (index, again):
+        found = np.concatenate([rows for _, rows in one.query_embedder.embed(text_batches_of(texts, None))])
+        np.testing.assert_allclose(found, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=1e-4)
+
+
 def test_model2vec_folders_are_averaged(tmp_path):
     pytest.importorskip("tokenizers")
     vectors = em.Vectors(["the", "car"], np.eye(2), counts=[99, 1])
