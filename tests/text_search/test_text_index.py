@@ -829,7 +829,7 @@ for path in sorted(path for path in folder.rglob("*") if path.is_file()):
     path.unlink()
     os.mkfifo(path)
     try:
-        getattr(em, sys.argv[2])(folder) if sys.argv[2] == "load_model" else em.load_index(folder).search("w1")
+        em.load_model(folder) if sys.argv[2] == "load_model" else em.TextIndex(folder).search("w1")
     except FormatError as error:
         print(path.name, end=" ", flush=True)
     path.unlink()
