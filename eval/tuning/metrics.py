@@ -155,7 +155,7 @@ class LabelJudge:
         """
         batches = [select_texts(batch, half) for batch in self.batches]
         if not any(any(batch.labels) for batch in batches):
-            raise SettingError(f"the texts of {self.source} (half: {half}) have no labels: use more texts with labels")
+            raise SettingError(f"the half {half!r} of {self.source} has no labels: use more texts with labels")
         return replace(self, batches=batches)
 
     def __call__(self, classifier: LabelPredictor) -> float:
