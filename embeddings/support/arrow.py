@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError, FormatError
 from embeddings.printable import format_names
-from embeddings.support.foreign_files import check_no_stream
+from embeddings.support.foreign_files import check_no_stream, format_errors
 from embeddings.support.imports import pa as pa
 from embeddings.support.imports import pc as pc
 
@@ -110,14 +110,12 @@ def write_table(table: Any, path: Path) -> None:
 def read_table(path: Path, kind: str, schema: Any = None) -> Any:
     """Memory-map a pyarrow table and validate every value and its columns; `kind` names the file in messages."""
     check_no_stream(path)
-    try:
-        with pa.memory_map(arrow_path(path)) as source:
-            table = pa.ipc.open_file(source).read_all()
+    with format_errors(f"{path} ({kind})"), pa.memory_map(arrow_path(path)) as source:
+        table = pa.ipc.open_file(source).read_all()
         table.validate(full=True)
-        columns = ", ".join(f"{field.name} ({field.type})" for field in table.schema) or "no columns"
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-        raise FormatError(f"{path} is not a readable {kind}: {' '.join(str(error).split())}") from error
-    if schema is not None and not table.schema.equals(schema):
-        expected_columns = ", ".join(f"{field.name} ({field.type})" for field in schema)
-        raise FormatError(f"{path} is not a {kind}: it has {columns}, expected {expected_columns}")
-    return table
+        own, expected = (
+            ", ".join(f"{field.name} ({field.type})" for field in one) for one in (table.schema, schema or ())
+        )
+        if schema is not None and not table.schema.equals(schema):
+            raise FormatError(f"it has {own or 'no columns'}, expected {expected}")
+        return table

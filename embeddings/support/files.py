@@ -21,7 +21,7 @@ from pathlib import Path
 from embeddings.errors import EmbeddingsError, OutputError, S
 from embeddings.support.foreign_files import is_stream
 from embeddings.support.logs import log
-from embeddings.support.remote.address import is_remote
+from embeddings.support.remote.address import display_name, is_remote
 
 try:
     import fcntl
@@ -54,7 +54,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         raise OutputError(f"{target} cannot be written: {error.strerror or error} in {folder}") from error
 
 
-def exists_error(target: Path) -> OutputError:
+def exists_error(target: object) -> OutputError:
     """The error for an output that exists."""
     return OutputError(f"{target} exists; choose another path, or set {S.force(True)} to replace it")
 
@@ -70,22 +70,26 @@ def check_own_folder(
         main_file: the file without which a folder is not of this kind.
         contents: what the folder holds, such as "model", for messages.
     """
-    if is_remote(path):
-        from embeddings.support.remote.writing import check_remote_folder
-
-        check_remote_folder(path, main_file, files, contents, force=force)
-        return Path(path)
     target = check_output(path, force=force)
-    if target.exists() and not target.is_dir():
-        raise OutputError(f"{target} is not a saved {contents} but a file, so it is not replaced; choose another name")
-    names = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
-    if names and not (target / main_file).is_file():
-        raise OutputError(f"{target} is a folder but not a saved {contents}, so it is not replaced")
-    if others := sorted(names - files):
-        raise OutputError(
-            f"{target} is not replaced: it contains {others[0]!r:.80}, which is not part of the {contents}"
-        )
+    if is_remote(path):
+        from embeddings.support.remote.writing import remote_names
+
+        names = remote_names(path)
+    else:
+        names = {entry.name for entry in target.iterdir()} if target.is_dir() else {""} if target.exists() else set()
+    if names and main_file not in names:
+        raise OutputError(f"{display_name(path)} is not a saved {contents}, so it is not replaced; choose another name")
+    check_other_files(display_name(path), names - files, f"the {contents}")
     return target
+
+
+def check_other_files(place: object, names: Set[str], contents: str) -> None:
+    """Refuse to replace a folder that contains other files: `names`, which do not belong to `contents`."""
+    if names:
+        raise OutputError(
+            f"{place} is not replaced: it contains {min(names)!r:.80}, which is not part of {contents}; "
+            "remove this file or choose another folder"
+        )
 
 
 def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -114,19 +118,21 @@ def atomic_write(
 
         with remote_write([path], force=force, folder=folder, removable=removable) as temporaries:
             yield temporaries[0]
-        return
-    target = check_output(path, force=force) if folder else check_file(path, force=force)
-    with scratch_folder(target) as scratch:
-        temporary = scratch / target.name
-        if folder:
+    elif not folder:
+        with atomic_write_all([Path(path)], force=force) as temporaries:
+            yield temporaries[0]
+    else:
+        target = check_output(path, force=force)
+        with scratch_folder(target) as scratch:
+            temporary = scratch / target.name
             temporary.mkdir()
-        yield temporary
-        fsync(temporary)
-        if force:
-            rename_into_place(temporary, target, scratch / "old")
-        else:
-            rename_to_new(temporary, target)
-        log.debug("wrote %s", target)
+            yield temporary
+            fsync(temporary)
+            if force:
+                replace_folder(temporary, target, scratch / "old")
+            else:
+                rename_to_new(temporary, target)
+            log.debug("wrote %s", target)
 
 
 @contextmanager
@@ -155,8 +161,8 @@ def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[
         temporary = [scratch / target.name for target in targets]
         yield temporary
         fsync(scratch)
-        if force and len(targets) == 1:
-            temporary[0].replace(targets[0])
+        if len(targets) == 1:
+            (Path.replace if force else rename_to_new)(temporary[0], targets[0])
         else:
             with exclusive_lock(scratch.parent):  # the files of two writers must not be mixed
                 rename_all_into_place(temporary, targets, scratch / "old", force=force)
@@ -170,13 +176,22 @@ def scratch_folder(target: Path) -> Iterator[Path]:
     An OSError of writing becomes an OutputError; one of a file that the block reads stays as it is.
     """
     prefix, parent = f".{target.name}.", target.absolute().parent
-    try:
-        with tempfile.TemporaryDirectory(
+    with (
+        output_errors(target, prefix),
+        tempfile.TemporaryDirectory(
             prefix=prefix, suffix=".partial", dir=parent, ignore_cleanup_errors=True
-        ) as scratch:
-            yield Path(scratch)
+        ) as scratch,
+    ):
+        yield Path(scratch)
+
+
+@contextmanager
+def output_errors(target: object, scratch: str) -> Iterator[None]:
+    """Turn an OSError of writing into an OutputError about `target`; paths of temporary files contain `scratch`."""
+    try:
+        yield
     except OSError as error:
-        is_input = isinstance(error.filename, str | os.PathLike) and prefix not in os.fspath(error.filename)
+        is_input = isinstance(error.filename, str | os.PathLike) and scratch not in os.fspath(error.filename)
         if isinstance(error, EmbeddingsError) or (is_input and error.filename2 is None):  # a rename has two names
             raise
         raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
@@ -189,9 +204,9 @@ def fsync(path: Path) -> None:
             os.fsync(stream.fileno())
 
 
-def rename_into_place(temporary: Path, target: Path, old: Path) -> None:
+def replace_folder(temporary: Path, target: Path, old: Path) -> None:
     """Rename to `target`; an existing folder is exchanged, or moved to `old` and restored if the rename fails."""
-    if temporary.is_file() or not os.path.lexists(target):
+    if not os.path.lexists(target):
         temporary.replace(target)
         return
     if exchange(temporary, target):

@@ -9,7 +9,6 @@ from threading import Event, Thread
 from time import perf_counter
 from typing import IO, Any
 
-from embeddings.errors import S, SettingError
 from embeddings.printable import printable
 from embeddings.support.html_elements import Html, tag
 from embeddings.support.logs import displays
@@ -170,9 +169,6 @@ def showing(progress: ProgressOption, action: str, unit: str = "") -> Iterator[C
         progress: True for a display, False for none, or a function to call; None for a display where someone is
             watching: in a notebook, or if standard error is a terminal.
         action, unit: what is done, such as "embedding", and to what, such as "texts".
-
-    Raises:
-        SettingError: `progress` is something else.
     """
     outer = displays[-1] if displays else None
     if isinstance(progress, ProgressDisplay):
@@ -186,8 +182,6 @@ def showing(progress: ProgressOption, action: str, unit: str = "") -> Iterator[C
         finally:
             for one in silent:
                 displays.remove(one)
-    elif progress is not None and progress is not True:
-        raise SettingError(f"{S.progress} must be true, false or a function, such as print, got {progress!r:.80}")
     elif progress is None and outer is not None:
         yield partial(outer.report, action, unit) if outer.is_shared and not outer.is_started else None
     elif progress or in_notebook() or is_tty(sys.stderr):

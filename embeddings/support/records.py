@@ -14,7 +14,7 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.foreign_files import check_no_stream
+from embeddings.support.foreign_files import check_no_stream, format_errors
 
 
 def to_jsonable(value: Any) -> Any:
@@ -35,11 +35,8 @@ def to_jsonable(value: Any) -> Any:
 def read_json(path: Path, errors: str = "strict") -> Any:
     """Read a JSON file; `errors` handles bytes that are not UTF-8."""
     check_no_stream(path)
-    try:
+    with format_errors(path):
         return json.loads(path.read_bytes().decode("utf-8", errors))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
-        raise FormatError(f"{path} is broken: {reason:.200}") from None
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -50,12 +47,11 @@ def write_json(path: Path, value: Any) -> None:
 def read_versioned(path: Path, *versions: int) -> dict[str, Any]:
     """Read a record of one of the given versions."""
     record = read_json(path)
-    if not isinstance(record, dict) or "format_version" not in record:
-        raise FormatError(f"{path} is broken: it has no format_version")
-    if record["format_version"] not in versions:
+    version = record.get("format_version") if isinstance(record, dict) else None
+    if version not in versions:
         known = " and ".join(map(str, versions))
-        raise FormatError(f"{path} has format version {record['format_version']!r}; this package reads {known}")
-    return record
+        raise FormatError(f"{path} has format version {version!r:.80}; this package reads {known}")
+    return dict(record)
 
 
 def check_fields(path: Path, record: Mapping[str, Any], types: Mapping[str, type]) -> None:

@@ -99,11 +99,6 @@ class ResultTable(list[Row]):
         more = f"{hidden:,} more row{'s' * (hidden != 1)}: iterate over the table, or call to_pandas()"
         return [*self.notes, *[more] * (hidden > 0)]
 
-    def to_markdown(self) -> str:
-        """The visible rows as a table in Markdown."""
-        header, rows = self.cells()
-        return "\n".join(markdown_table(header, [[cell(value) for value in row] for row in rows]))
-
     def to_pandas(self) -> Any:
         """A DataFrame of all rows.
 

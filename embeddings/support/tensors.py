@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from embeddings.errors import FormatError
-from embeddings.support.foreign_files import check_no_stream
+from embeddings.support.foreign_files import check_no_stream, format_errors
 
 MAX_HEADER = 100_000_000  # bytes, the limit of the library
 ALIGNMENT = 8  # bytes, of the first array
@@ -58,47 +58,35 @@ def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
 def load(path: Path) -> dict[str, np.ndarray]:
     """Memory-map every array read-only, by name; raises FormatError if the file is damaged."""
     check_no_stream(path)
-    try:
-        with path.open("rb") as stream:
-            length, size = int.from_bytes(stream.read(8), "little"), path.stat().st_size - 8
-            if length > min(size, MAX_HEADER):
-                raise ValueError(f"the length of its header is {length:,} bytes, of {max(size, 0):,} that follow")
-            header = parse_header(stream.read(length), size - length)
-        data = np.memmap(path, np.uint8, "r", offset=8 + length) if size > length else None
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is not a valid safetensors file: {' '.join(str(error).split())}") from error
     arrays = {}
-    for name, entry in header.items():
-        first, last = entry["data_offsets"]
-        try:
+    with format_errors(path), path.open("rb") as stream:
+        length, size = int.from_bytes(stream.read(8), "little"), path.stat().st_size - 8
+        if length > min(size, MAX_HEADER):
+            raise FormatError(f"the length of its header is {length:,} bytes, of {max(size, 0):,} that follow")
+        header = parse_header(stream.read(length), size - length)
+        data = np.memmap(path, np.uint8, "r", offset=8 + length) if size > length else None
+        for name, entry in header.items():
+            first, last = entry["data_offsets"]
             dtype, shape = np.dtype(DTYPES[entry["dtype"]]), entry["shape"]
-            arrays[name] = np.empty(shape, dtype) if data is None or 0 in shape else data[first:last].view(dtype)
-            arrays[name] = np.require(arrays[name].reshape(shape), requirements="A")  # as kernels expect; may copy
-        except (ValueError, MemoryError) as error:
-            raise FormatError(f"{path}: numpy cannot represent the tensor {name!r}: {error}") from error
+            array = np.empty(shape, dtype) if data is None or 0 in shape else data[first:last].view(dtype)
+            arrays[name] = np.require(array.reshape(shape), requirements="A")  # as kernels expect; may copy
     return arrays
 
 
 def parse_header(text: bytes, size: int) -> dict[str, dict[str, Any]]:
-    """The entry of each tensor; `size` bytes follow the header. ValueError if it breaks the specification."""
+    """The entry of each tensor; `size` bytes follow the header. FormatError if it breaks the specification."""
     if not text.startswith(b"{") or not text.rstrip(b" ").endswith(b"}"):
-        raise ValueError("its header must start with '{' and end with '}' or spaces")
+        raise FormatError("its header must start with '{' and end with '}' or spaces")
     header: dict[str, Any] = json.loads(text.decode(), object_pairs_hook=unique_names)
     json.dumps(header, ensure_ascii=False).encode()  # raises ValueError for half of a surrogate pair
     metadata = header.pop("__metadata__", None)
     if metadata is not None and not (isinstance(metadata, dict) and all(type(one) is str for one in metadata.values())):
-        raise ValueError("its metadata must be texts")
+        raise FormatError("its metadata must be texts")
     for name, entry in header.items():
         check_entry(name, entry)
-    offset = 0
-    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-        if entry["data_offsets"][0] != offset:
-            raise ValueError(f"the tensor {name!r} must start where the one before it ends, at byte {offset:,}")
-        offset = entry["data_offsets"][1]
-    if offset != size:
-        raise ValueError(f"its tensors take {offset:,} bytes, but {size:,} bytes follow its header")
+    spans = sorted(entry["data_offsets"] for entry in header.values())
+    if [*(first for first, _ in spans), size] != [0, *(last for _, last in spans)]:
+        raise FormatError(f"its tensors must follow each other and fill {size:,} bytes, got offsets {spans!r:.200}")
     return header
 
 
@@ -107,20 +95,17 @@ def check_entry(name: str, entry: Any) -> None:
     fields = entry if type(entry) is dict else {}
     dtype, shape, offsets = (fields.get(field) for field in ("dtype", "shape", "data_offsets"))
     lists = [one for one in (shape, offsets) if type(one) is list and all(type(n) is int and n >= 0 for n in one)]
-    if type(dtype) is not str or dtype not in DTYPES or len(lists) < 2:
-        expected = "dtype, one that numpy has, and lists of sizes as shape and data_offsets"
-        raise ValueError(f"the tensor {name!r} must have a {expected}, got {entry!r:.200}")
-    shape, offsets = lists
-    n_bytes = math.prod(shape) * np.dtype(DTYPES[dtype]).itemsize
-    if len(offsets) != 2 or offsets[1] - offsets[0] != n_bytes:
-        raise ValueError(f"data_offsets of the tensor {name!r} must be {n_bytes:,} bytes apart, got {offsets!r:.80}")
+    is_valid = type(dtype) is str and dtype in DTYPES and len(lists) == 2 and len(lists[1]) == 2
+    if not is_valid or lists[1][1] - lists[1][0] != math.prod(lists[0]) * np.dtype(DTYPES[dtype]).itemsize:
+        expected = "a dtype that numpy has, a shape, and data_offsets as many bytes apart as both take"
+        raise FormatError(f"the tensor {name!r} must have {expected}, got {entry!r:.200}")
 
 
 def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object as a dict; raises ValueError if a name occurs twice."""
+    """A JSON object as a dict; raises FormatError if a name occurs twice."""
     content = dict(pairs)
     if len(content) < len(pairs):
-        raise ValueError("a name occurs twice in its header")
+        raise FormatError("a name occurs twice in its header")
     return content
 
 

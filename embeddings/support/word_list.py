@@ -14,11 +14,8 @@ MAX_SUM = int(np.iinfo(np.int64).max)
 
 
 def as_counts(counts: Any) -> NDArray[np.int64]:
-    """Return counts (n,) as an array; raises SettingError if one of them or their sum does not fit an int64."""
-    try:
-        array = np.asarray(counts, np.int64)
-    except OverflowError:
-        raise SettingError(f"counts must be at most {MAX_SUM}, got {max(counts)}") from None
+    """Return counts (n,) as an array; raises SettingError if their sum does not fit an int64."""
+    array = np.asarray(counts, np.int64)
     sum_counts(array)
     return array
 
@@ -49,12 +46,11 @@ class WordList:
     def __init__(self, words: Iterable[str] | Any, *, distinct: bool = False) -> None:
         self.column: Any = words if hasattr(words, "to_pylist") else None
         if self.column is None:
-            if isinstance(words, str | bytes | set | frozenset) or not isinstance(words, Iterable):
-                raise SettingError(f"words must be a list of strings, got {words!r:.80}")
             self.words = words if isinstance(words, list) else list(words)
-            if not distinct and not all(issubclass(kind, str) for kind in set(map(type, self.words))):
-                other = next(word for word in self.words if not isinstance(word, str))
-                raise SettingError(f"words must be strings, got {other!r:.80}")
+            is_wrong = isinstance(words, str | bytes | set | frozenset)
+            if is_wrong or (not distinct and not all(issubclass(kind, str) for kind in set(map(type, self.words)))):
+                other = words if is_wrong else next(word for word in self.words if not isinstance(word, str))
+                raise SettingError(f"words must be a list of strings, got {other!r:.80}")
         self.searches = 0
         if not distinct and len(self.rows) != len(self):
             duplicate = next(word for row, word in enumerate(self.words) if self.rows[word] != row)

@@ -56,7 +56,7 @@ def test_lists_of_other_tools_are_read(tmp_path):
         (b"phrase\tscore\na b\tnan\n", "line 2: .*score.*finite.*nan"),
         (b"phrase\tcount\na b\tmany\n", "line 2: .*number.*'many'"),
         (b"phrase\tscore\n\ta b\n", "line 2: .*two words"),
-        (b"a b\n\xff\n", "not UTF-8 at byte 4"),
+        (b"a b\n\xff\n", "byte 0xff in position 4"),
     ],
 )
 def test_invalid_lines_are_reported_with_their_number(tmp_path, content, message):

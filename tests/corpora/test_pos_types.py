@@ -87,7 +87,7 @@ def test_tags_are_found_in_any_case(tmp_path):
         (b"red\tADJ\ncar NOUN\n", "line 2: .*tag.*'car NOUN'"),
         (b"red\tCOLOUR\n", "line 1: .*tag"),
         (b"\tNOUN\n", "line 1: .*tag"),
-        (b"\xff\tNOUN\n", "not UTF-8 at byte 0"),
+        (b"\xff\tNOUN\n", "byte 0xff in position 0"),
     ],
 )
 def test_invalid_lexicons_are_refused(tmp_path, content, message):

@@ -79,7 +79,7 @@ def test_a_column_name_that_is_not_utf8_is_refused(tmp_path):
         (b" 5", "line 1: .*' 5'"),
         (b"a 1\nb 2\na 3", "line 3: .*'a'.*twice"),
         (b"a " + b"9" * 30, "line 1: .*'a 99999"),
-        (b"\xff 1", "not UTF-8 at byte 0"),
+        (b"\xff 1", "byte 0xff in position 0"),
         (b"\n", "no words"),
         (b"ARROW1 and so on", "is not a readable vocabulary file"),
     ],

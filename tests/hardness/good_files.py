@@ -593,7 +593,7 @@ def safetensors_reader() -> Reader:
     return Reader(make, read, alter_safetensors_header)
 
 
-STRICTER = ("must start with", "occurs twice", "must be an object", "numpy cannot represent")
+STRICTER = ("must start with", "occurs twice", "got [", "too big", "dimension")
 
 
 def readers() -> dict[str, Reader]:

@@ -27,11 +27,11 @@ def test_values_become_json_types():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"{", "is broken: "),
-        (b"\xff", "is broken: "),
-        (b"[" * 100_000, "is broken: "),
-        (b"[]", "is broken: it has no format_version"),
-        (b"{}", "is broken: it has no format_version"),
+        (b"{", "is truncated or broken: "),
+        (b"\xff", "is truncated or broken: "),
+        (b"[" * 100_000, "is truncated or broken: "),
+        (b"[]", "has format version None"),
+        (b"{}", "has format version None"),
         (b'{"format_version": 3}', "has format version 3; this package reads 1 and 2"),
         (b'{"format_version": 2, "words": "x"}', "is broken: 'words' is missing or not a int"),
     ],

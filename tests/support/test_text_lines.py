@@ -1,6 +1,7 @@
 """Small text files of users: lines and TOML; other content is refused in one line that names the file."""
 
 import codecs
+import re
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,10 @@ def test_lines_have_no_mark_and_no_ends(tmp_path, mark, end):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "cannot be read as a list of words: No such file"),
-        (b"a\n\xff", "is not a list of words: not UTF-8 at byte 2"),
-        ("a\n".encode("utf-16"), "is not a list of words: it is in UTF-16 or UTF-32; convert it to UTF-8"),
-        ("a\n".encode("utf-32"), "is not a list of words: it is in UTF-16 or UTF-32; convert it to UTF-8"),
+        (None, "cannot be read: No such file"),
+        (b"a\n\xff", "is truncated or broken: 'utf-8' codec can't decode byte 0xff in position 2"),
+        ("a\n".encode("utf-16"), ": convert it to UTF-8"),
+        ("a\n".encode("utf-32"), ": convert it to UTF-8"),
     ],
 )
 def test_other_files_are_refused(tmp_path, content, message):
@@ -31,14 +32,14 @@ def test_other_files_are_refused(tmp_path, content, message):
         (tmp_path / "f").write_bytes(content)
     with pytest.raises(FormatError) as error:
         read_text_lines(tmp_path / "f", "list of words")
-    assert str(error.value).startswith(f"{tmp_path / 'f'} {message}")
+    assert re.match(re.escape(f"{tmp_path / 'f'} (list of words)") + f" ?{message}", str(error.value))
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_devices_that_never_end_are_refused(device):
     if not Path(device).is_char_device():
         pytest.skip(f"there is no {device}")
-    with pytest.raises(FormatError, match=f"{device} is not a list of words"):
+    with pytest.raises(FormatError, match=rf"{device} \(list of words\)"):
         read_text_lines(Path(device), "list of words")
 
 
@@ -51,11 +52,11 @@ def test_a_long_file_with_multibyte_characters_is_whole(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a = ", "f is not TOML: "),
-        (b"a = '\xff'", "f is not TOML: "),
-        (b"a = " + b"[" * 3000, "f is not TOML: nested too deeply"),
-        (b"a = '" + b"x" * MAX_LINE_LENGTH + b"'", "it is not a configuration"),
-        (b"a = 1\n" * MAX_LENGTH, "it is not a configuration"),
+        (b"a = ", "f (configuration in TOML) is truncated or broken: "),
+        (b"a = '\xff'", "f (configuration in TOML) is truncated or broken: "),
+        (b"a = " + b"[" * 3000, "RecursionError"),
+        (b"a = '" + b"x" * MAX_LINE_LENGTH + b"'", f"{MAX_LINE_LENGTH} in a line"),
+        (b"a = 1\n" * MAX_LENGTH, f"more than {MAX_LENGTH} characters"),
     ],
 )
 def test_other_toml_is_refused(tmp_path, content, message):

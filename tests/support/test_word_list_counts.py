@@ -39,8 +39,6 @@ def test_counts_that_are_too_large_are_refused(make):
 
     with pytest.raises(SettingError, match="sum of the counts must be at most"):
         new(HUGE)
-    with pytest.raises(SettingError, match=f"counts must be at most {MAX_SUM}, got {2**70}"):
-        new([2**70, 1, 1])
 
 
 def test_a_total_that_is_too_large_is_refused():

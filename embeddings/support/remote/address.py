@@ -89,11 +89,10 @@ def parse_address(path: StrPath) -> Address:
     if scheme in WEB:
         rest, _, query = rest.partition("#")[0].partition("?")
     host, _, path_part = rest.partition("/")
-    if not host:
-        raise SettingError(f"an address requires a host or bucket: {scheme}://name/path")
     port = HOST.fullmatch(host)
-    if port is None or not 0 < int(port[1] or 1) < 1 << 16:
-        raise SettingError(f"the port of an address must be a number from 1 to 65535: {scheme}://host:port/path")
+    if not host or port is None or not 0 < int(port[1] or 1) < 1 << 16:
+        form = f"{scheme}://host:port/path with a port from 1 to 65535, or {scheme}://name/path"
+        raise SettingError(f"an address must have the form {form}")
     address = Address(scheme, host, path_part.strip("/") if scheme not in WEB else path_part)
     if query:
         remember_queries(text)

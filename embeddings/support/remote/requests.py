@@ -49,7 +49,10 @@ AWS_REASONS = {
 }
 PATH = re.compile(r"\S*/\S*|[\w-]+\.\w+")  # in messages of the libraries; a name can look like a reason
 TEXT_REASONS = {  # expressions for messages of the libraries without paths
-    r"Name or service not known|getaddrinfo|nodename nor servname": CURL_REASONS["6"],
+    r"Name or service not known|getaddrinfo|nodename nor servname|name resolution|No address associated": (
+        CURL_REASONS["6"]
+    ),
+    r"CERTIFICATE_VERIFY_FAILED": CURL_REASONS["60"],
     r"OAuth2|[Cc]ould not .*credentials": "cannot be accessed: no valid credentials; check them and the network",
     r"PermanentRedirect|HTTP status 301": "cannot be accessed: the bucket is in another region; set AWS_REGION",
 }

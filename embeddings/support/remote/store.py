@@ -7,8 +7,6 @@ Hub through fsspec and huggingface_hub; web addresses by the standard library.
 import io
 import os
 import re
-import socket
-import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -136,10 +134,6 @@ def request(address: Address, headers: dict[str, str]) -> Any:
         with error:
             return empty_answer(error)
     except URLError as error:
-        if isinstance(error.reason, ssl.SSLCertVerificationError):
-            raise requests.PermanentError(requests.CURL_REASONS["60"]) from None
-        if isinstance(error.reason, socket.gaierror):
-            raise requests.PermanentError("cannot be reached: its host is unknown; check the network") from None
         raise error.reason if isinstance(error.reason, OSError) else OSError(str(error.reason)) from None
     except (HTTPException, ValueError) as error:
         raise requests.PermanentError(f"cannot be read: {error}") from None

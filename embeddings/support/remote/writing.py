@@ -4,7 +4,6 @@ An object store makes an object visible only when its upload is complete. A file
 all; of several files, the main one appears last. Nothing is replaced unless asked for.
 """
 
-import os
 import re
 import secrets
 from collections.abc import Iterator, Sequence, Set
@@ -13,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError, S
+from embeddings.errors import FormatError, OutputError, RemoteError
+from embeddings.support.files import check_other_files, exists_error, output_errors
 from embeddings.support.foreign_files import check_name
 from embeddings.support.logs import log
 from embeddings.support.remote.address import Address, StrPath, parse_address
@@ -48,37 +48,16 @@ def check_remote_output(path: StrPath, *, force: bool) -> Address:
     return address
 
 
-def exists_error(address: Address) -> OutputError:
-    """The error for an output that exists."""
-    return OutputError(f"{address} exists; choose another path, or set {S.force(True)} to replace it")
-
-
 def has_files(address: Address) -> bool:
     """Whether a file, or a folder with files, has this address."""
     store = arrow_store(address)
     return attempt(address, lambda: store.status(address)) is not None or bool(files_below(address))
 
 
-def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents: str, *, force: bool) -> Address:
-    """Return the address of a remote folder that can be written or, if saved by this package, replaced."""
-    address = check_remote_output(path, force=force)
-    names = {one.relative_to(address) for one in files_below(address)}
-    if names and main_file not in names:
-        raise OutputError(f"{address} is not a saved {contents}, so it is not replaced")
-    check_other_files(address, names - files, f"the {contents}")
-    return address
-
-
-def check_other_files(address: Address, names: Set[str], contents: str) -> None:
-    """Refuse to replace a remote folder that contains files that no upload wrote.
-
-    Raises OutputError if a name, of files that do not belong to `contents`, is not that of a temporary file.
-    """
-    if others := sorted(name for name in names if not TEMPORARY.fullmatch(name.rpartition("/")[2])):
-        raise OutputError(
-            f"{address} is not replaced: it contains {others[0]!r:.80}, which is not part of {contents}; "
-            "remove this file or choose another folder"
-        )
+def remote_names(path: StrPath) -> set[str]:
+    """The names of the files below an address, relative to it, without temporary files of uploads."""
+    address = parse_address(path)
+    return {one.relative_to(address) for one in files_below(address) if not TEMPORARY.fullmatch(one.name)}
 
 
 @contextmanager
@@ -94,13 +73,8 @@ def remote_write(
         local = [Path(scratch) / address.name for address in addresses]
         if folder:
             local[0].mkdir()
-        try:
+        with output_errors(addresses[0], scratch):
             yield local
-        except OSError as error:
-            is_input = isinstance(error.filename, str | os.PathLike) and scratch not in os.fspath(error.filename)
-            if isinstance(error, EmbeddingsError) or is_input:
-                raise
-            raise OutputError(f"{addresses[0]} cannot be written: {error.strerror or error}") from error
         try:
             if folder:
                 upload_folder(local[0], addresses[0], force=force, removable=removable)
@@ -122,7 +96,8 @@ def upload_folder(local: Path, address: Address, *, force: bool, removable: Set[
     pairs = [(path, address.child(path.relative_to(local).as_posix())) for path in files]
     store, new = arrow_store(address), {target for _, target in pairs}
     old = [one for one in files_below(address) if one not in new] if force else []
-    check_other_files(address, {one.relative_to(address) for one in old} - removable, "the new folder")
+    others = {one.relative_to(address) for one in old if not TEMPORARY.fullmatch(one.name)}
+    check_other_files(address, others - removable, "the new folder")
     upload_files(pairs, force=force)
     for one in old:
         attempt(one, partial(store.writer.delete_file, one.store_path), writes=True)
