@@ -411,13 +411,10 @@ def write_model(model: Model, path: Path) -> None:
         output = None  # with other losses, rows do not belong to words
     inputs, subword_sizes = [vectors.matrix], {}
     if model.composer is not None:
-        if model.compact:
-            raise FormatError("the fasttext format cannot store a small model: export the model that it was made from")
-        words = model.tables.get("words")
-        if words is None or not has_shape(words, shape) or "ngrams" not in model.tables:
-            raise FormatError(f"the fasttext format cannot store a {model.name} model: it lacks tables for n-grams")
-        if model.settings.get("hashes", 1) != 1:
-            raise FormatError("the fasttext format has one row for each n-gram: train with hashes=1")
+        words, has_ngrams = model.tables.get("words"), "ngrams" in model.tables and not model.compact
+        if words is None or not has_shape(words, shape) or not has_ngrams or model.settings.get("hashes", 1) != 1:
+            needed = "tables of words and n-grams, n-grams with one row each (hashes=1), and no small model"
+            raise FormatError(f"the fasttext format cannot store this {model.name} model: it requires {needed}")
         subwords = composer(model)
         subword_sizes = {"min_n": subwords.min_n, "max_n": subwords.max_n, "buckets": len(model.tables["ngrams"])}
         inputs = [words, model.tables["ngrams"]]

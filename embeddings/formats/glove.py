@@ -75,12 +75,10 @@ def read_dim(path: Path) -> int:
     start = read_head(path)
     if b"\n" not in start and len(start) == HEAD_SIZE:
         start = read_head(path, MAX_FIRST_LINE)
-    line, line_break, _ = start.partition(b"\n")
-    if not line_break and len(start) == MAX_FIRST_LINE:
-        raise FormatError(f"{path}, line 1: longer than {MAX_FIRST_LINE} bytes")
+    line = start.partition(b"\n")[0]
     dim = count_trailing_numbers(line)
-    if not dim:
-        raise FormatError(f"{path}, line 1: expected a word and its components" if start else f"{path} is empty")
+    if not dim or len(line) == MAX_FIRST_LINE:
+        raise FormatError(f"{path}, line 1: expected a word and its components in less than {MAX_FIRST_LINE} bytes")
     file_format.check_dim(dim, f"{path}, line 1", file_format.MAX_TEXT_DIM)
     return dim
 

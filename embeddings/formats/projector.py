@@ -116,10 +116,8 @@ def read_dim(path: Path) -> int:
     """The number of components of the first line."""
     with open_binary(path) as stream:
         line = stream.readline(MAX_LINE)
-    if not line.strip(b"\r\n"):
-        raise FormatError(f"{path} is empty" if not line else f"{path}, line 1: no vector")
-    if len(line) == MAX_LINE:
-        raise FormatError(f"{path}, line 1: longer than {MAX_LINE} bytes")
+    if not line.strip(b"\r\n") or len(line) == MAX_LINE:
+        raise FormatError(f"{path}, line 1: expected a vector in less than {MAX_LINE} bytes")
     dim = line.count(b"\t") + 1
     check_dim(dim, f"{path}, line 1", MAX_TEXT_DIM)
     return dim

@@ -156,17 +156,16 @@ def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
 
 def read_slowly(path: Path, layout: Layout) -> RowBuffer:
     """Read lines one by one, to locate a broken line."""
-    rows, first_empty = RowBuffer(path, layout.dim, layout.words), 0
+    rows, n_empty = RowBuffer(path, layout.dim, layout.words), 0
     for number, line in number_lines(path, layout):
         place = f"{path}, line {number}"
-        if first_empty and line.strip() and layout.words is None:
-            raise FormatError(f"{path}, line {first_empty}: 0 components, but {layout.dim_source} {layout.dim}")
-        if len(rows) == layout.words or (layout.words is None and not line.strip()):
-            if line.strip():
-                raise FormatError(f"{place}: more than the {layout.words} words of the header")
-            first_empty = first_empty or number
-            if number - first_empty > MAX_EMPTY_LINES:
-                raise FormatError(f"{path}: more than {MAX_EMPTY_LINES} empty lines follow line {first_empty - 1}")
+        is_end = layout.words in (None, len(rows))
+        n_empty += is_end and not line.strip()
+        if n_empty > MAX_EMPTY_LINES or (line.strip() and (n_empty or len(rows) == layout.words)):
+            end = "an empty line" if layout.words is None else f"the {layout.words} words of the header"
+            problem = "a word follows" if line.strip() else f"more than {MAX_EMPTY_LINES} empty lines follow"
+            raise FormatError(f"{place}: {problem} {end}")
+        if n_empty:
             continue
         word, fields = split_line(line, layout)
         with np.errstate(over="ignore"):  # overflow becomes infinity, which a later check refuses, naming the word

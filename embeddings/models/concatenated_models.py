@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.errors import CorpusError, SettingError
-from embeddings.models.document_vectors import DocumentVectors, Infer, document_numbers, new_documents
+from embeddings.models.document_vectors import DocumentVectors, document_numbers, new_documents
 from embeddings.models.model import Model
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.support.arrow import to_arrow
@@ -39,11 +39,6 @@ class ConcatenatedModels:
                 )
         matrix = np.concatenate([first.matrix, *(other.matrix for other in others)], axis=1)
         return DocumentVectors(first.words, matrix)
-
-    @property
-    def inferencers(self) -> list[Infer]:
-        """The functions by which the models infer document vectors."""
-        return [model._infer for model in self.models]
 
     def infer(
         self,
@@ -93,13 +88,10 @@ def concatenate(*models: Model) -> ConcatenatedModels:
     (1, 8)
 
     Raises:
-        SettingError: no model is given, or something else than a model.
+        SettingError: no model is given.
     """
     if not models:
         raise SettingError("concatenate requires at least one model")
-    for model in models:
-        if not hasattr(model, "infer"):
-            raise SettingError(f"expected a Model, such as embeddings.load_model returns, got {model!r:.80}")
     return ConcatenatedModels(models)
 
 

@@ -53,9 +53,7 @@ def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
     labels = model_files.read_vocabulary(path) if path.exists() else None
     path, tags = folder / model_files.TAGS, None
     if path.exists():
-        if table is None:
-            raise FormatError(f"{path} holds tags, but the model has no table {DOCUMENTS!r}")
-        tags = load_tags(path, len(table))
+        tags = load_tags(path, 0 if table is None else len(table))
         if tags.null_count:
             raise FormatError(f"{path} is broken: a tag is missing")
     return {"tags": tags, "phrases": phrases, "labels": labels}

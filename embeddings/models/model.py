@@ -15,7 +15,7 @@ from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import FormatError, NoWordsError, RegistryError, S, SettingError
+from embeddings.errors import NoWordsError, S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.models import document_vectors, model_files
 from embeddings.models.text_settings import corpus_settings
@@ -24,6 +24,7 @@ from embeddings.settings import Positive, Range, check_list, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import write_table
 from embeddings.support.files import atomic_write
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.html_elements import Html, tag
 from embeddings.support.local_paths import local_path
 from embeddings.support.logs import log
@@ -113,17 +114,6 @@ def word_predictor(model: "Model") -> Any:
 def held_out_predictor(model: "Model") -> Any:
     """The `WordPredictor` of a model, which may have a loss without probabilities of words; errors as above."""
     return installed_capability(model, "word_predictor")
-
-
-def installed_inferencer(model: "Model") -> document_vectors.Infer:
-    """The function by which a model infers document vectors, made by its installed trainer."""
-    try:
-        infer: document_vectors.Infer = installed_capability(model, "inferencer")
-    except RegistryError as error:
-        if document_vectors.DOCUMENTS in model.tables:
-            raise
-        raise SettingError(f"{model.name} models {MISSING['inferencer']}") from error
-    return infer
 
 
 def installed_composer(model: "Model") -> Compose:
@@ -260,7 +250,7 @@ class Model(InteropMixin):
     @cached_property
     def _compose(self) -> Compose:
         if self.composer is None:
-            raise SettingError(f"{self.name} models cannot compose vectors: only vocabulary words have one")
+            raise SettingError(f"{self.name} models {MISSING['composer']}")
         return self.composer(self)
 
     @cached_property
@@ -274,11 +264,8 @@ class Model(InteropMixin):
         if table is None:
             raise SettingError(f"{self.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
         names = document_vectors.document_numbers(len(table)) if self.tags is None else self.tags.to_pylist()
-        try:
+        with format_errors(f"the {self.name} model"):
             return document_vectors.DocumentVectors(names, table)
-        except SettingError as error:
-            problem = f"its tags do not fit its documents: {error}"
-            raise FormatError(f"the {self.name} model is broken: {problem}") from None
 
     @property
     def has_sides(self) -> bool:
@@ -430,7 +417,8 @@ class Model(InteropMixin):
 
     @cached_property
     def _infer(self) -> document_vectors.Infer:
-        return installed_inferencer(self)
+        infer: document_vectors.Infer = installed_capability(self, "inferencer")
+        return infer
 
     @cached_property
     def classifier(self) -> "LabelPredictor":

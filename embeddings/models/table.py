@@ -5,7 +5,7 @@ In training a row is padded with zeros to a multiple of a cache line: tables are
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.settings import check_value
 from embeddings.support.system import total_memory
-
-if TYPE_CHECKING:
-    pass
 
 Arrays = dict[str, np.ndarray]
 VECTORS = "vectors"  # the key of the word vectors in `Arrays`

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.word_rules import recorded_settings
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import S, SettingError
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
 from embeddings.support.foreign_files import format_errors
@@ -35,14 +35,13 @@ class TrainedModel(Protocol):
 
 def recorded_text_settings(model: TrainedModel) -> dict[str, Any]:
     """All text settings of a model, with defaults for unrecorded ones, and `PHRASES` if there were any."""
-    text = model.record.get("text")
-    has_settings = isinstance(text, dict) and all(isinstance(text.get(name), str) for name in STRINGS)
-    phrases = text.get(PHRASES) if isinstance(text, dict) else None
-    has_joiner = phrases is None or (isinstance(phrases, dict) and isinstance(phrases.get("joiner"), str))
-    if not isinstance(text, dict) or not has_settings or not has_joiner:
-        problem = "text settings ('text')" if has_joiner else "joiner of its phrases"
-        raise FormatError(f"the {model.name} model is broken: its record has no valid {problem}")
-    return {**text, **recorded_settings(text)}
+    with format_errors(f"the record 'text' of the {model.name} model"):
+        text = model.record["text"]
+        for name in STRINGS:
+            check_value(name, text[name], str, {})
+        if text.get(PHRASES) is not None:
+            check_value("joiner", text[PHRASES]["joiner"], str, {})
+        return {**text, **recorded_settings(text)}
 
 
 def corpus_settings(model: TrainedModel) -> dict[str, Any]:

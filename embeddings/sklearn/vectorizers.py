@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,15 +13,13 @@ from embeddings.corpora.reading.sources import Items, Texts
 from embeddings.errors import S, SettingError
 from embeddings.models.embed import default_pool, load_source, text_settings, word_frequencies
 from embeddings.models.loading import load_model
-from embeddings.models.model import Epochs, Model, installed_inferencer
+from embeddings.models.model import Epochs, Model, installed_capability
 from embeddings.models.text_embedder import TextEmbedder, check_options
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.settings import check_value
 from embeddings.sklearn.estimator import TextVectorizer, as_texts, as_training_texts
 from embeddings.vectors.pooling import Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
-
-Weighting = Literal["mean", "subsample", "sif"]
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -48,7 +46,6 @@ class MeanVectorizer(TextVectorizer):
         vectors: trained vectors to use instead of training: Vectors, a Model, or the path of either.
         pool: how the vectors of words become one, as in `embeddings.embed`: "mean", "sif", "subsample", "idf", "sum",
             "max", "min" or "power-mean"; by default chosen by the vectors or the model, as there.
-        weighting: an earlier name of `pool`, for "mean", "subsample" and "sif".
         constant: the threshold of "subsample", or the a of "sif"; 0.001 by default.
         frequencies: the source of word frequencies for "subsample" and "sif": "vectors", which must have counts, or
             "texts", those of `fit`. By default the vectors if they have counts. "idf" takes those of `fit`.
@@ -69,7 +66,6 @@ class MeanVectorizer(TextVectorizer):
 
     vectors: "Vectors | Model | str | os.PathLike[str] | None" = None
     pool: Pool | None = None
-    weighting: Weighting | None = None
     constant: float | None = None
     frequencies: Frequencies | None = None
     remove_components: int = 0
@@ -103,11 +99,7 @@ class MeanVectorizer(TextVectorizer):
     def _fit(self, X: Any) -> Texts:
         """Learn from texts, and return them."""
         texts, seed = as_training_texts(X), self._seed()
-        check_value("weighting", self.weighting, Weighting | None, {})
-        if self.weighting is not None and self.pool not in (None, "mean", self.weighting):
-            raise SettingError(f"pool {self.pool} and weighting {self.weighting} contradict each other: set {S.pool}")
-        pool = self.weighting or self.pool
-        check_options(pool, self.constant, self.frequencies, self.remove_components, self.normalize)
+        check_options(self.pool, self.constant, self.frequencies, self.remove_components, self.normalize)
         if self.vectors is None:
             trainer = self._make_trainer("skipgram")
             settings = self._text_settings(trainer.tokenizer, "lower")
@@ -122,7 +114,7 @@ class MeanVectorizer(TextVectorizer):
         self.model_ = source if isinstance(source, Model) else None
         self.vectors_: Vectors = source.vectors if isinstance(source, Model) else source
         self._embedder = TextEmbedder(
-            self.vectors_, settings, pool or default_pool(source), self.constant, self.frequencies,
+            self.vectors_, settings, self.pool or default_pool(source), self.constant, self.frequencies,
             self.remove_components, self.normalize, vocabulary=word_frequencies(source),
             tokenizer_file=self.vectors_.tokenizer_file if self.tokenizer is None and self.case is None else None,
         )  # fmt: skip
@@ -222,9 +214,14 @@ class ParagraphVectorizer(TextVectorizer):
         for name in ("tokenizer", "case"):
             if getattr(self, name) is not None:
                 raise SettingError(f"{name} cannot be combined with model, which has its own {name}")
+<<<<<<< HEAD
         given: Any = self.model
         model: Model = load_model(given) if isinstance(given, str | os.PathLike) else given
         installed_inferencer(model)
+=======
+        model: Any = load_model(self.model) if isinstance(self.model, str | os.PathLike) else self.model
+        installed_capability(model, "inferencer")
+>>>>>>> a28835b2 (Vectors, models and formats: checks that numpy, the registry or the next step make go)
         text = model.record.get("text")
         if isinstance(text, dict) and text.get(PHRASES) is not None:
             raise SettingError(

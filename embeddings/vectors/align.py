@@ -110,10 +110,8 @@ def align(
         raise SettingError(f"cannot align: {reason if words is None else 'no words are given'}")
     similarity = None
     with waiting(progress, f"aligning {len(source):,} words"):
-        x, z = source.matrix, target.matrix
+        x, z = source.check_finite().matrix, target.check_finite().matrix
         if self_learning or method != "orthogonal":
-            for space in (source, target):
-                space.check_finite()  # the mean of all is subtracted
             x, z = centred_units(x), centred_units(z)
         if self_learning:
             starts = [learn_pairs(x, z, rows, np.random.default_rng(seed + start)) for start in range(restarts)]
@@ -121,8 +119,6 @@ def align(
         if method == "orthogonal":
             x, z = source.matrix, target.matrix
         a, b = x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64)
-        if not (np.isfinite(a).all() and np.isfinite(b).all()):
-            raise SettingError("cannot align: the vector of a word of a pair holds NaN or infinity")
         maps = whitened_maps(a, b) if method == "whitened" else (orthogonal_map(a, b), None)
         mapped = with_rows(source, x, maps[0])
         other = target if method == "orthogonal" else with_rows(target, z, maps[1])
@@ -182,8 +178,6 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
             pairs.append((words[0], words[1]))
         elif line:
             raise FormatError(f"{file}, line {number}: expected a word and its translation, got {line!r:.80}")
-    if not pairs:
-        raise FormatError(f"{file} holds no pairs of words")
     return pairs
 
 

@@ -151,8 +151,7 @@ class CompactRows:
         else:
             codes = arrays.get("codes", np.zeros(0))
             parts = codes.shape[1] if codes.ndim == 2 else 0
-            if parts < 1 or -(-dim // -(-dim // parts)) != parts:
-                raise FormatError(f"the compact table {name!r} is broken: {dim} components have no {parts} parts")
+            parts = parts if parts and -(-dim // -(-dim // parts)) == parts else -1  # which no array has
             expected = {
                 "codes": (np.uint8, (stored, parts)),
                 "centroids": (np.float32, (CENTROIDS * dim,)),

@@ -15,7 +15,8 @@ from embeddings import registry
 from embeddings.corpora.reading.compression import open_decompressed, read_head
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, S, SettingError
 from embeddings.support.cosine import row_blocks
-from embeddings.support.files import atomic_write, atomic_write_all, check_output
+from embeddings.support.files import atomic_write, atomic_write_all, check_other_files, check_output
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.logs import log
 from embeddings.vectors.word_vectors import WordVectors
 
@@ -143,19 +144,13 @@ def check_dim(dim: int, place: object, limit: int = MAX_DIM) -> None:
 def check_writable(vectors: Any) -> None:
     """Refuse to write NaN, infinity, or more components than can be read back."""
     check_dim(vectors.dim, "nothing is written")
-    try:
-        vectors.check_finite()
-    except SettingError as error:
-        raise FormatError(f"nothing is written: {error}") from None
+    vectors.check_finite()
 
 
 def row_chunks(vectors: WordVectors, itemsize: int) -> Iterator[np.ndarray]:
     """The matrix in contiguous chunks of bounded memory at `itemsize` bytes per component."""
     for rows in row_blocks(*vectors.matrix.shape, itemsize=itemsize):
         yield np.ascontiguousarray(vectors.matrix[rows])
-
-
-ALIASES = {"huggingface": "model2vec"}  # earlier names of formats
 
 
 def installed_formats() -> dict[str, Format]:
@@ -169,9 +164,8 @@ def names() -> Mapping[str, tuple[str, ...]]:
 
 
 def load_format(name: str) -> Format:
-    """The format with this name or former name."""
-    current = ALIASES.get(name, name)
-    plugin: Format = registry.load("format", current if current in registry.find_all("format") else name)
+    """The format with this name."""
+    plugin: Format = registry.load("format", name)
     return plugin
 
 
@@ -327,15 +321,10 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
             raise OutputError(f"{target} exists and does not belong to {targets[0]}; move it away")
         if not plugin.is_folder:
             continue
-        if target.exists() and not target.is_dir():
-            raise OutputError(f"{target} is a file, but the {name} format is a folder; choose another name")
-        old_name = sniff(target) if target.is_dir() and any(target.iterdir()) else name
-        if old_name is None or load_format(old_name) is not plugin:
+        is_empty = not target.exists() or (target.is_dir() and not any(target.iterdir()))
+        if not is_empty and (not target.is_dir() or sniff(target) != name):
             raise OutputError(f"{target} is not a folder of the {name} format and is not replaced; choose another name")
-        if others := other_files(target, plugin):
-            raise OutputError(
-                f"{target} is not replaced: it contains {others[0]!r:.80}, which is not part of the {name} format"
-            )
+        check_other_files(target, other_files(target, plugin), f"the {name} format")
 
 
 def is_pair_of_words(path: Path, plugin: Format) -> bool:
@@ -346,12 +335,12 @@ def is_pair_of_words(path: Path, plugin: Format) -> bool:
         return False
 
 
-def other_files(folder: Path, plugin: Format) -> list[str]:
-    """The paths in a folder, sorted, of files that the format does not write."""
+def other_files(folder: Path, plugin: Format) -> set[str]:
+    """The paths in a folder of files that the format does not write."""
     if plugin.files is None:
-        return []
+        return set()
     entries = [entry for entry in folder.rglob("*") if entry.is_symlink() or not entry.is_dir()]
-    return sorted({entry.relative_to(folder).as_posix() for entry in entries} - plugin.files)
+    return {entry.relative_to(folder).as_posix() for entry in entries} - plugin.files
 
 
 @contextmanager
@@ -369,14 +358,12 @@ def replacing_targets(name: str, targets: list[Path], *, force: bool) -> Iterato
 def sniff(path: Path) -> str | None:
     """The name of the format that the content of a file or folder matches best; None if no format matches."""
     formats = installed_formats().items()
-    try:
+    with format_errors(path):
         if os.path.isdir(path):
             os.stat(os.path.join(path, "."))  # since Python 3.14, is_file() hides a missing permission
             scores = [(format.sniff_folder(path), name) for name, format in formats if format.sniff_folder]
         else:
             start = read_head(path)
             scores = [(format.sniff(start), name) for name, format in formats if format.sniff]
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
     confidence, name = max(scores, key=lambda pair: pair[0], default=(0.0, ""))
     return name if confidence > 0 else None

@@ -16,11 +16,12 @@ from typing import Any, cast
 import numpy as np
 
 from embeddings import registry
-from embeddings.errors import FormatError, RegistryError, S, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import Engine, Kind, SearchMethod, SearchResult
 from embeddings.settings import check_value, field_types, split_optional
 from embeddings.support.cosine import normalize
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, waiting
 from embeddings.support.records import RecordFolder
@@ -238,10 +239,8 @@ def load_index(path: str | os.PathLike[str], vectors: WordVectors | HasVectors, 
             f"{folder} was built from other vectors, {shape[0]} of {shape[1]} components: build the index again"
         )
     arrays, kind = INDEX_FOLDER.read_tensors(folder, record), saved_kind(folder, record)
-    try:
+    with format_errors(folder):
         engine = kind.restore(rows.unit_rows, arrays)
-    except FormatError as error:
-        raise FormatError(f"{folder} is broken: {error}") from error
     return Index(record["kind"], kind, rows, engine, record["build_seconds"])
 
 
@@ -256,12 +255,8 @@ def check_consent(folder: Path, record: Mapping[str, Any], allow_faiss: bool) ->
 
 def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] | None = None) -> Any:
     """The kind of a saved index with its settings, some of them changed."""
-    try:
+    with format_errors(folder / RECORD):
         registry.create("index", record["kind"], record["settings"])
-    except RegistryError:
-        raise
-    except SettingError as error:
-        raise FormatError(f"{folder / RECORD} cannot be used: {error}") from None
     return registry.create("index", record["kind"], {**record["settings"], **(changes or {})})
 
 

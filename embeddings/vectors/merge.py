@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import S, SettingError
 from embeddings.settings import Positive, check_value
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.imports import import_library
@@ -164,13 +164,8 @@ def lexicon_edges(space: Vectors, lexicon: Lexicon) -> set[tuple[int, int]]:
 
 def read_lexicon(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     """The related words of each word, joined over all its lines."""
-    file = local_path(path)
-    if not file.is_file():
-        raise FormatError(f"no lexicon called {str(path)!r}")
     related: dict[str, list[str]] = {}
-    for line in stripped_lines(file):
+    for line in stripped_lines(local_path(path)):
         if words := line.split():
             related.setdefault(words[0], []).extend(words[1:])
-    if not related:
-        raise FormatError(f"{file} holds no words")
     return related

@@ -9,7 +9,6 @@ from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
 
-from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import SearchMethod
@@ -89,8 +88,6 @@ def sum_terms(vectors: WordVectors, positive: Query, negative: Query) -> tuple[n
             row = cosine.normalize(row)
             excluded_rows += [vectors.index(word)] if word in vectors else []
         total += weight * factor * row.astype(np.float64)
-    if not np.isfinite(total).all():
-        raise SettingError("a vector or weight of the query holds NaN or infinity")
     return total, excluded_rows
 
 
@@ -98,10 +95,7 @@ def query_row(vectors: WordVectors, item: Any) -> np.ndarray:
     """The vector (dim,) of a word, or an array as it is."""
     if vectors.as_word(item) is not None:
         return vectors[item]
-    try:
-        row = np.asarray(item)
-    except ValueError:  # lists of several lengths
-        row = np.asarray(None)
+    row = np.asarray(item)
     if row.shape != (vectors.dim,) or row.dtype.kind not in "fiu":
         expected = f"a word or a vector ({vectors.dim},), or a list of them"
         raise SettingError(f"a query must be {expected}, got {row.shape} of {row.dtype}: {item!r:.80}")
@@ -143,9 +137,5 @@ def word_rows(vectors: WordVectors, words: Sequence[str], *, normalize: bool) ->
     words = word_list(vectors, words)
     if not words:
         raise SettingError("words must be a list of at least one word")
-    try:
-        rows = vectors[words]
-    except UnknownWordError as error:
-        advice = "to leave out such words, pass [word for word in words if word in vectors]"
-        raise UnknownWordError(f"{error}; {advice}") from None
+    rows = vectors[words]
     return cosine.normalize(rows) if normalize else rows.astype(np.float64)

@@ -41,13 +41,10 @@ MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vect
 
 def vector_column(frame: Any) -> np.ndarray:
     """The column of vectors as a float32 matrix; int8 vectors are multiplied by their scale."""
-    try:
-        rows = np.stack([np.asarray(row) for row in frame[VECTOR]])
-        if rows.dtype == np.int8 and SCALE in frame.columns:
-            return from_int8(rows, frame[SCALE].to_numpy(dtype=np.float32))
-        return rows.astype(np.float32)
-    except (ValueError, TypeError) as error:
-        raise SettingError(f"the column {VECTOR!r} must hold vectors of one length: {error}") from None
+    rows = np.stack([np.asarray(row) for row in frame[VECTOR]])
+    if rows.dtype == np.int8 and SCALE in frame.columns:
+        return from_int8(rows, frame[SCALE].to_numpy(dtype=np.float32))
+    return rows.astype(np.float32)
 
 
 MAX_WORDS, MAX_COMPONENTS = 10, 6
@@ -233,16 +230,14 @@ class Vectors(InteropMixin):
         words = check_list("key", key, "words")
         return np.array([self._vector(word) for word in words], dtype=np.float32).reshape(-1, self.dim)
 
-    def _vector(self, word: object) -> np.ndarray:
+    def _vector(self, word: Any) -> np.ndarray:
         name = self.as_word(word)
-        if name is None:
-            raise SettingError(f"a word must be a string, got {word!r:.80}")
-        if self.compose is not None and name not in self:
+        if self.compose is not None and name is not None and name not in self:
             row: np.ndarray = self.compose_words([name])[0]
             if not row.any():
                 raise UnknownWordError(f"no vector for {name!r} among {len(self)} words, and none can be composed")
         else:
-            number = self.index(name)
+            number = self.index(word)
             row = self.matrix[number] if self.compact is None else self.rows(np.array([number]))[0]
         row.flags.writeable = False
         return row
@@ -251,13 +246,11 @@ class Vectors(InteropMixin):
         """Composed vectors (words, dim) float32 for any words; zeros for words without known parts.
 
         Raises:
-            SettingError: these vectors cannot be composed, or the composed rows have a wrong shape or are not finite.
+            SettingError: these vectors cannot be composed, or the composed rows are not finite.
         """
         if self.compose is None:
             raise SettingError("cannot compose vectors for other words: only words of the vocabulary have one")
-        rows = np.asarray(self.compose(words), dtype=np.float32)
-        if rows.shape != (len(words), self.dim):
-            raise SettingError(f"composed vectors must be {(len(words), self.dim)}, got {rows.shape}")
+        rows = np.asarray(self.compose(words), dtype=np.float32).reshape(len(words), self.dim)
         is_finite = np.isfinite(rows).all(axis=1)
         if not is_finite.all():
             raise SettingError(f"the composed vector of {words[int(is_finite.argmin())]!r} holds NaN or infinity")
@@ -386,16 +379,14 @@ class Vectors(InteropMixin):
         optionally count, as `pandas.read_parquet` returns for files that `save` writes.
 
         Raises:
-            SettingError: a column has a wrong type, a word occurs twice, or a vector holds NaN or infinity.
+            SettingError: a word occurs twice or is not a string, or a vector holds NaN or infinity.
+            ValueError: vectors differ in length.
         """
         if WORD in frame.columns and VECTOR in frame.columns:
             words, matrix = frame[WORD].tolist(), vector_column(frame)
             counts = frame[COUNT] if COUNT in frame.columns and not frame[COUNT].isna().all() else None
         else:
             words, matrix, counts = frame.index.tolist(), frame.to_numpy(dtype=np.float32), None
-        wrong = next((word for word in words if not isinstance(word, str)), None)
-        if wrong is not None:
-            raise SettingError(f"words must be strings, got {wrong!r}")
         if counts is not None and (counts.isna().any() or not np.issubdtype(counts.dtype, np.integer)):
             raise SettingError(f"the column {COUNT!r} must hold whole numbers, got {counts.dtype}")
         return cls(words, matrix, counts=None if counts is None else counts.to_numpy()).check_finite()
@@ -465,11 +456,10 @@ class Vectors(InteropMixin):
             replace: words that already have a vector get the new one; otherwise they keep theirs.
 
         Raises:
-            SettingError: shapes do not match, a word is listed twice, or a vector holds NaN or infinity.
+            SettingError: a word is listed twice, or a vector holds NaN or infinity.
+            ValueError: shapes do not match.
         """
         addition = type(self)(words, matrix, counts=counts).check_finite()
-        if addition.dim != self.dim:
-            raise SettingError(f"vectors of {addition.dim} components cannot be added to vectors of {self.dim}")
         is_new = np.array([self.word_list.find(word) is None for word in addition.words], dtype=bool)  # by spelling
         rows = np.concatenate([self.matrix, addition.matrix[is_new]])
         if replace:

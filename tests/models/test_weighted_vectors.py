@@ -105,7 +105,7 @@ def test_the_earlier_name_of_a_format(vectors, tmp_path):
     for one in needs("tokenizers"):
         if one.name == "skipif" and one.args[0]:
             pytest.skip(one.kwargs["reason"])
-    vectors.save(tmp_path / "v", "huggingface")
+    vectors.save(tmp_path / "v", "model2vec")
     vectors.save(tmp_path / "v", "model2vec", force=True)
-    vectors.save(tmp_path / "v", "huggingface", force=True)
+    vectors.save(tmp_path / "v", "model2vec", force=True)
     assert em.load(tmp_path / "v").words == WORDS

@@ -58,7 +58,7 @@ class ClassifierOfNumbers(NumbersAsTexts, em.sklearn.TextClassifier):
 
 WRAPPED = [
     MeansOfNumbers(settings=SETTINGS),
-    MeansOfNumbers("cbow", SETTINGS, weighting="sif", remove_components=1),
+    MeansOfNumbers("cbow", SETTINGS, pool="sif", remove_components=1),
     ParagraphsOfNumbers(settings=SETTINGS, infer_epochs=3),
     ClassifierOfNumbers(settings={"dim": 6, "epochs": 100, "learning_rate": 0.3}),
 ]

@@ -75,7 +75,7 @@ def test_means_equal_a_naive_version(vectors, weighting, frequencies):
         "sif": lambda word: 0.01 / (0.01 + shares.get(word, 0)),
     }
     options = {} if weighting == "mean" else {"constant": 0.01, "frequencies": frequencies}
-    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, weighting=weighting, **options).fit(texts)
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, pool=weighting, **options).fit(texts)
     rows = vectorizer.transform(queries)
     assert rows.dtype == np.float32
     np.testing.assert_allclose(rows, naive_means(vectors, queries, weights[weighting], weighting == "sif"), atol=1e-6)
@@ -89,8 +89,8 @@ def test_means_equal_a_naive_version(vectors, weighting, frequencies):
 def test_components_are_removed_as_in_the_paper(vectors, count, removed):
     """With fewer texts than dimensions, and with more."""
     texts, queries = list(make_texts(count)), list(make_texts(seed=5))
-    plain = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif").fit(texts)
-    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=removed).fit(texts)
+    plain = em.sklearn.MeanVectorizer(vectors=vectors, pool="sif").fit(texts)
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, pool="sif", remove_components=removed).fit(texts)
     u = np.linalg.svd(plain.transform(texts).astype(float).T, full_matrices=False)[0][:, :removed]
     rows = plain.transform(queries).astype(float)
     np.testing.assert_allclose(vectorizer.transform(queries), rows - rows @ u @ u.T, atol=1e-5)
@@ -102,7 +102,7 @@ def test_components_are_removed_as_in_the_paper(vectors, count, removed):
 def test_frequencies_are_those_of_the_training_corpus(weighting):
     """Words below min_count are part of the corpus."""
     texts = ["a a a a b b", "c a"]
-    vectorizer = em.sklearn.MeanVectorizer(settings={**SMALL, "min_count": 2}, weighting=weighting).fit(texts)
+    vectorizer = em.sklearn.MeanVectorizer(settings={**SMALL, "min_count": 2}, pool=weighting).fit(texts)
     assert vectorizer.frequencies_.counts.tolist() == [5, 2]
     assert vectorizer.frequencies_.total == 8
     assert em.sklearn.MeanVectorizer(settings=SMALL, pool="mean").fit(texts).frequencies_ is None
@@ -110,10 +110,10 @@ def test_frequencies_are_those_of_the_training_corpus(weighting):
 
 def test_vectors_without_counts_are_weighted_by_the_texts(vectors):
     bare = em.Vectors(vectors.words, vectors.matrix)
-    vectorizer = em.sklearn.MeanVectorizer(vectors=bare, weighting="sif").fit(["w0 w0 w1"])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=bare, pool="sif").fit(["w0 w0 w1"])
     assert vectorizer.frequencies_.words == ["w0", "w1"]
     with pytest.raises(SettingError, match=r"frequencies.*counts"):
-        em.sklearn.MeanVectorizer(vectors=bare, weighting="sif", frequencies="vectors").fit(["w0"])
+        em.sklearn.MeanVectorizer(vectors=bare, pool="sif", frequencies="vectors").fit(["w0"])
 
 
 def test_one_thread_and_a_seed_are_bit_reproducible():
@@ -243,13 +243,13 @@ INVALID_PARAMETERS = [
     ({"vectors": 3}, SettingError, "vectors must be.*3"),
     ({"vectors": "nowhere"}, EmbeddingsError, "nowhere"),
     ({"weighting": "tfidf"}, SettingError, "weighting.*mean, subsample, sif.*'tfidf'"),
-    ({"weighting": "sif", "constant": 0}, SettingError, "constant.*1e-09"),
-    ({"weighting": "sif", "constant": float("nan")}, SettingError, "constant.*nan"),
+    ({"pool": "sif", "constant": 0}, SettingError, "constant.*1e-09"),
+    ({"pool": "sif", "constant": float("nan")}, SettingError, "constant.*nan"),
     ({"pool": "median"}, SettingError, "pool.*'median'"),
     ({"pool": "max", "weighting": "sif"}, SettingError, "pool max.*weighting sif"),
     ({"pool": "mean", "constant": 0.1}, SettingError, "constant.*sif"),
     ({"pool": "mean", "frequencies": "texts"}, SettingError, "frequencies.*sif"),
-    ({"weighting": "sif", "frequencies": "x"}, SettingError, "frequencies.*vectors, texts.*'x'"),
+    ({"pool": "sif", "frequencies": "x"}, SettingError, "frequencies.*vectors, texts.*'x'"),
     ({"remove_components": -1}, SettingError, "remove_components.*-1"),
     ({"remove_components": True}, SettingError, "remove_components.*True"),
     ({"tokenizer": "x"}, RegistryError, "'x'"),
@@ -295,7 +295,7 @@ def test_trained_vectors_of_a_model_and_of_paths(tmp_path):
     for texts in (model, tmp_path / "m", str(tmp_path / "m")):
         vectorizer = em.sklearn.MeanVectorizer(vectors=texts, pool="mean").fit(queries)
         np.testing.assert_allclose(vectorizer.transform(queries), expected, atol=1e-7)
-    assert em.sklearn.MeanVectorizer(vectors=model, weighting="sif").fit(queries).frequencies_ is model.vocabulary
+    assert em.sklearn.MeanVectorizer(vectors=model, pool="sif").fit(queries).frequencies_ is model.vocabulary
     plain = em.sklearn.MeanVectorizer(vectors=tmp_path / "v.npy").fit(queries)
     np.testing.assert_allclose(plain.transform(queries), expected, atol=1e-7)
     plain.set_params(tokenizer="whitespace").fit(queries)
@@ -323,7 +323,7 @@ def test_pools_are_those_of_embed(vectors, pool):
 
 
 def test_clones_share_vectors(vectors):
-    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif").fit(["w1"])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, pool="sif").fit(["w1"])
     copied = clone(vectorizer)
     assert copied.vectors is vectors
     assert not hasattr(copied, "vectors_")
@@ -367,9 +367,7 @@ def test_pipelines_and_grid_search():
 
 
 def test_fitted_estimators_can_be_pickled(vectors):
-    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=1).fit(
-        list(make_texts())
-    )
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, pool="sif", remove_components=1).fit(list(make_texts()))
     again = pickle.loads(pickle.dumps(vectorizer))
     np.testing.assert_array_equal(again.transform(["w1 w2"]), vectorizer.transform(["w1 w2"]))
 
@@ -380,5 +378,5 @@ def test_scikit_learn_is_imported_on_first_use(python):
 
 
 def test_html(vectors):
-    text = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif")._repr_html_()
+    text = em.sklearn.MeanVectorizer(vectors=vectors, pool="sif")._repr_html_()
     assert "Vectors: 30 words, 7 components" in text
