@@ -214,14 +214,9 @@ class ParagraphVectorizer(TextVectorizer):
         for name in ("tokenizer", "case"):
             if getattr(self, name) is not None:
                 raise SettingError(f"{name} cannot be combined with model, which has its own {name}")
-<<<<<<< HEAD
         given: Any = self.model
         model: Model = load_model(given) if isinstance(given, str | os.PathLike) else given
-        installed_inferencer(model)
-=======
-        model: Any = load_model(self.model) if isinstance(self.model, str | os.PathLike) else self.model
         installed_capability(model, "inferencer")
->>>>>>> a28835b2 (Vectors, models and formats: checks that numpy, the registry or the next step make go)
         text = model.record.get("text")
         if isinstance(text, dict) and text.get(PHRASES) is not None:
             raise SettingError(

@@ -30,7 +30,7 @@ def format_errors(place: object) -> Iterator[None]:
         raise FormatError(f"{place} is broken: {marked(error)}") from None
     except Exception as error:  # libraries raise almost anything
         problem = "cannot be read" if getattr(error, "strerror", None) else "is truncated or broken"
-        kind = "" if isinstance(error, OSError | ValueError) else f"{type(error).__name__} "
+        kind = "" if isinstance(error, OSError | ValueError) else f"{type(error).__name__}: "
         reason = " ".join(f"{kind}{getattr(error, 'strerror', None) or error}".split())
         raise FormatError(f"{place} {problem}: {reason:.200}") from error
 

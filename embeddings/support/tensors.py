@@ -96,7 +96,7 @@ def check_entry(name: str, entry: Any) -> None:
     dtype, shape, offsets = (fields.get(field) for field in ("dtype", "shape", "data_offsets"))
     lists = [one for one in (shape, offsets) if type(one) is list and all(type(n) is int and n >= 0 for n in one)]
     is_valid = type(dtype) is str and dtype in DTYPES and len(lists) == 2 and len(lists[1]) == 2
-    if not is_valid or lists[1][1] - lists[1][0] != math.prod(lists[0]) * np.dtype(DTYPES[dtype]).itemsize:
+    if not is_valid or lists[1][1] - lists[1][0] != math.prod(lists[0]) * np.dtype(DTYPES[str(dtype)]).itemsize:
         expected = "a dtype that numpy has, a shape, and data_offsets as many bytes apart as both take"
         raise FormatError(f"the tensor {name!r} must have {expected}, got {entry!r:.200}")
 

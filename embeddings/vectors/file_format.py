@@ -210,7 +210,7 @@ def write(
 
     Raises:
         FormatError: the extension is unknown, or the format cannot store a word (the message names it).
-        SettingError: the format has no such option, or the counts are unknown.
+        SettingError: the format has no such option, the counts are unknown, or a vector holds NaN or infinity.
         RegistryError: the format is unknown.
         OutputError: the path exists, cannot be written, or is a file although the format writes a folder or reversely.
     """

@@ -87,7 +87,7 @@ def test_only_a_folder_of_the_format_is_replaced_and_only_with_force(tmp_path, s
         with pytest.raises(OutputError, match=r"v.*projector"):
             small.save(out, "projector", force=True)
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(OutputError, match=f"file is a file.*{form}"):
+    with pytest.raises(OutputError, match=f"file is not a folder.*{form}"):
         small.save(tmp_path / "file", form, force=True)
     (tmp_path / "empty").mkdir()
     small.save(tmp_path / "empty", form, force=True)
@@ -112,7 +112,7 @@ def test_a_folder_with_files_of_others_is_not_replaced(tmp_path, small, form, na
 
 @pytest.mark.parametrize("form", FOLDERS)
 def test_a_failed_write_leaves_nothing(tmp_path, form):
-    with pytest.raises(FormatError, match=r"'a'.*NaN"):
+    with pytest.raises(SettingError, match=r"'a'.*NaN"):
         Vectors(["a"], [[np.nan]]).save(tmp_path / "v", form)
     with pytest.raises(FormatError, match=r"''.*empty"):
         Vectors([""], [[1.0]]).save(tmp_path / "v", form)

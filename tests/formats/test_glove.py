@@ -102,10 +102,10 @@ def test_accepted_layouts(tmp_path, text):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "empty"),
+        (b"", "line 1:"),
         (b"just a sentence\n", "line 1:"),
         (b"a 1 2\nb 3\n", "line 2: 1 components.*2"),
-        (b"a 1 2\n\nb 3 4\n", "line 2: 0 components.*2"),
+        (b"a 1 2\n\nb 3 4\n", "line 3: .*empty line"),
         (b"a 1 2\nb 3 x\n", "line 2: 'x'"),
         (b"a 1 2\nb 3 1_0\n", "line 2: '1_0'"),
         (b"a 1 2\na 3 4\n", "'a'"),

@@ -179,7 +179,7 @@ def test_neither_file_is_overwritten(tmp_path, small):
     with pytest.raises(OutputError, match=r"v\.txt exists.*v\.npy"):
         Vectors(["x"], np.ones((1, 2))).save(tmp_path / "v.npy", force=True)
     (tmp_path / "w.npy").rename(tmp_path / "v.npy")
-    with pytest.raises(FormatError, match="NaN"):
+    with pytest.raises(SettingError, match="NaN"):
         Vectors(["x"], np.array([[np.nan]])).save(tmp_path / "v.npy", force=True)
     assert [(tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")] == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["v.npy", "v.txt"]

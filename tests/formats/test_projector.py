@@ -55,7 +55,7 @@ BROKEN = {
     "a long line": (b"1\t2\n3\t4\t5\n", WORDS, "broken.*2 columns, got 3"),
     "no number": (b"1\t2\n3\tx\n", WORDS, "broken.*'x'"),
     "an empty field": (b"1\t2\n3\t\n", WORDS, "broken.*''"),
-    "empty": (b"", WORDS, "vectors.tsv.*empty"),
+    "empty": (b"", WORDS, "vectors.tsv, line 1"),
     "an empty line": (b"\n1\t2\n", WORDS, "vectors.tsv, line 1"),
     "too wide": (b"\t" * 70_000 + b"\n", WORDS, "vectors.tsv, line 1: 70001.*65536"),
     "infinite": (b"1\t2\n3\t1e99\n", WORDS, "'b'.*NaN"),

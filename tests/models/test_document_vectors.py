@@ -70,8 +70,6 @@ def test_concatenated_models():
         _ = em.training.concatenate(first, other).documents
     with pytest.raises(SettingError, match="at least one model"):
         em.training.concatenate()
-    with pytest.raises(SettingError, match="load_model returns, got 'model'"):
-        em.training.concatenate(first, "model")
     lines = em.ParagraphDM(**{**SMALL, "epochs": 1, "documents": "lines"}).train(corpus)
     with pytest.raises(SettingError, match=r"documents.*auto, lines"):
         em.training.concatenate(first, lines).infer(corpus)

@@ -143,7 +143,7 @@ def test_invalid_fields_of_model_json(saved, change, message):
 @pytest.mark.parametrize("text", ["[1]", "{}", "[" * 100_000, "{\udcff"])
 def test_model_json_that_is_not_an_object_of_fields(saved, text):
     (saved / "model.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(FormatError, match=r"model\.json is broken"):
+    with pytest.raises(FormatError, match=r"model\.json (has format version None|is truncated or broken)"):
         Model.load(saved)
 
 

@@ -242,11 +242,9 @@ INVALID_PARAMETERS = [
     ({"settings": {3: 3}}, TypeError, "strings"),
     ({"vectors": 3}, SettingError, "vectors must be.*3"),
     ({"vectors": "nowhere"}, EmbeddingsError, "nowhere"),
-    ({"weighting": "tfidf"}, SettingError, "weighting.*mean, subsample, sif.*'tfidf'"),
     ({"pool": "sif", "constant": 0}, SettingError, "constant.*1e-09"),
     ({"pool": "sif", "constant": float("nan")}, SettingError, "constant.*nan"),
     ({"pool": "median"}, SettingError, "pool.*'median'"),
-    ({"pool": "max", "weighting": "sif"}, SettingError, "pool max.*weighting sif"),
     ({"pool": "mean", "constant": 0.1}, SettingError, "constant.*sif"),
     ({"pool": "mean", "frequencies": "texts"}, SettingError, "frequencies.*sif"),
     ({"pool": "sif", "frequencies": "x"}, SettingError, "frequencies.*vectors, texts.*'x'"),
@@ -356,7 +354,7 @@ def test_pipelines_and_grid_search():
     assert pipeline.fit(texts[:60], labels[:60]).score(texts[60:], labels[60:]) == 1
     grid = [
         {"meanvectorizer__settings__dim": [4, 8], "meanvectorizer__trainer": ["cbow", "skipgram"]},
-        {"meanvectorizer__weighting": ["sif"], "meanvectorizer__constant": [1e-2], "logisticregression__C": [1, 100]},
+        {"meanvectorizer__pool": ["sif"], "meanvectorizer__constant": [1e-2], "logisticregression__C": [1, 100]},
     ]
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(texts, labels)
     assert len(search.cv_results_["params"]) == 6

@@ -60,21 +60,6 @@ def test_vectors_that_cannot_be_indexed():
             build_index(source)
 
 
-@pytest.mark.parametrize(
-    ("queries", "options", "message"),
-    [
-        (np.ones(20), {}, r"queries.*\(queries, 20\), got \(20,\)"),
-        (np.ones((2, 19)), {}, r"queries.*\(queries, 20\), got \(2, 19\)"),
-        (np.full((1, 20), np.nan), {}, "NaN"),
-        (np.ones((1, 20)), {"top": 0}, "top.*1.*0"),
-        (np.ones((1, 20)), {"restrict": 0}, "restrict.*1.*0"),
-    ],
-)
-def test_invalid_searches(clusters, queries, options, message):
-    with pytest.raises(SettingError, match=message):
-        build_index(clusters, "exact").search(queries, **options)
-
-
 def test_describe(clusters):
     index = em.build_index(clusters, "lsh", bits=128)
     description = index.describe()
@@ -161,7 +146,3 @@ def test_methods_of_words(clusters):
     ):
         assert [word for word, _ in result] == expected[:3]
         assert list(result.columns) == ["neighbour", "csls"]
-    with pytest.raises(SettingError, match="method"):
-        clusters.most_similar("w1", method="euclidean")
-    with pytest.raises(SettingError, match="others"):
-        clusters.most_similar("w1", others=clusters)

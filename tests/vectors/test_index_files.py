@@ -139,7 +139,7 @@ def test_only_saved_indexes_are_replaced(vectors, saved, tmp_path):
 
 BROKEN_RECORDS = [
     (lambda record: record.update(format_version=2), FormatError, "version 2.* 1"),
-    (lambda record: record.pop("format_version"), FormatError, "format_version"),
+    (lambda record: record.pop("format_version"), FormatError, "format version"),
     (lambda record: record.pop("checksum"), FormatError, "'checksum'"),
     (lambda record: record.update(rows="200"), FormatError, "'rows'"),
     (lambda record: record.update(rows=10**18), SettingError, "other vectors"),
@@ -163,7 +163,7 @@ def test_broken_records(vectors, copy, change, error, message):
 def test_records_that_are_not_json_objects(vectors, copy, text):
     folder = copy("exact")
     (folder / RECORD).write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(FormatError, match=r"index\.json is broken"):
+    with pytest.raises(FormatError, match=r"index\.json (has format version None|is truncated or broken)"):
         em.load_index(folder, vectors)
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.errors import SettingError
 
 VECTORS = em.Vectors(["a", "b", "c"], np.array([[1, 0], [0, 2], [3, 3]], np.float32))
 
@@ -74,19 +73,3 @@ def test_subwords():
 
     vectors = em.Vectors(VECTORS.words, VECTORS.matrix, compose=compose)
     assert em.lookup(vectors, ["kittens", "c"], "subwords").tolist() == [[7, 1], [3, 3]]
-
-
-@pytest.mark.parametrize(
-    ("words", "options", "message"),
-    [
-        (["?"], {"unseen": "none"}, "unseen.*zero.*context.*'none'"),
-        (["?"], {"unseen": "subwords"}, "compose"),
-        (["?"], {"unseen": "context", "window": 0}, "window.*0"),
-        (["?", 3], {}, "words.*3"),
-        (["?"], {"unseen": "hashed", "seed": 0.5}, r"seed.*0\.5"),
-        ("word", {}, "words.*'word'"),
-    ],
-)
-def test_invalid_arguments(words, options, message):
-    with pytest.raises(SettingError, match=message):
-        em.lookup(VECTORS, words, **options)

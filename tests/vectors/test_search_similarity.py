@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import EmbeddingsError
 from embeddings.vectors.vectors import Vectors
 
 some_rows = st.lists(st.integers(0, 299), min_size=2, max_size=6, unique=True)
@@ -77,39 +76,6 @@ def test_mean_vector_by_hand():
     assert vectors.get_mean_vector(["a", "b"], [3, -1]).tolist() == [0.75, -0.25]
     assert vectors.get_mean_vector(["a", "b"], normalize=False).tolist() == [1, 0.5]
     assert vectors.n_similarity(["a"], ["a", "b"]) == pytest.approx(2 / 5**0.5)
-
-
-@pytest.mark.parametrize(
-    ("words", "weights", "error", "message"),
-    [
-        ([], None, SettingError, "at least one word"),
-        ("w1", None, SettingError, "'w1'"),
-        (["w1", "nope"], None, UnknownWordError, "'nope'"),
-        (["w1", "w2"], [1], SettingError, "weights.*2"),
-        (["w1", "w2"], [0, 0], SettingError, "weights"),
-        (["w1", "w2"], [1, np.nan], SettingError, "weights"),
-    ],
-)
-def test_invalid_means(counted_vectors, words, weights, error, message):
-    with pytest.raises(error, match=message):
-        counted_vectors.get_mean_vector(words, weights)
-
-
-def test_invalid_comparisons(counted_vectors):
-    for call in (
-        lambda: counted_vectors.doesnt_match("w1 w2"),
-        lambda: counted_vectors.n_similarity("w1 w2", ["w3"]),
-        lambda: counted_vectors.n_similarity(["w3"], []),
-        lambda: counted_vectors.wmdistance("w1 w2", ["w3"]),
-        lambda: counted_vectors.relative_cosine_similarity("w1", "w2", 0),
-        lambda: Vectors(["a", "b"], np.eye(2)).relative_cosine_similarity("a", "b"),
-        lambda: counted_vectors.distances(np.ones(3)),
-    ):
-        with pytest.raises(SettingError, match=r"list|top|sum to 0|\(10,\), got \(3,\)"):
-            call()
-    for call in (lambda: counted_vectors.doesnt_match(["w1", "nope"]), lambda: counted_vectors.rank("w1", "nope")):
-        with pytest.raises(UnknownWordError, match="'nope'"):
-            call()
 
 
 def test_ranks_are_positions_among_neighbours(counted_vectors):

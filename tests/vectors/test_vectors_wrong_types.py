@@ -14,7 +14,6 @@ WRONG = [3, 2.5, None, b"w1", True, ["w1", ["w2"]], [3], [b"w1"], {"w1": 2.5}.va
 CALLS = {
     "getitem": lambda vectors, value: vectors[value],
     "index": lambda vectors, value: vectors.index(value),
-    "get": lambda vectors, value: vectors.get(value),
     "most_similar": lambda vectors, value: vectors.most_similar(value),
     "negative": lambda vectors, value: vectors.most_similar("w1", value),
     "exclude": lambda vectors, value: vectors.most_similar("w1", exclude=value),
