@@ -252,9 +252,9 @@ BROKEN_TALLIES = [
     [
         (truncate, r"tensors\.safetensors"),
         (lambda path: (path / TENSORS).unlink(), r"tensors\.safetensors cannot be read"),
-        (lambda path: (path / RECORD).write_text("{"), r"checkpoint\.json is broken"),
+        (lambda path: (path / RECORD).write_text("{"), r"checkpoint\.json is truncated or broken"),
         (lambda path: (path / RECORD).write_text("[]"), "format version None"),
-        (lambda path: (path / RECORD).write_bytes(os.urandom(99)), r"checkpoint\.json is broken"),
+        (lambda path: (path / RECORD).write_bytes(os.urandom(99)), r"checkpoint\.json is truncated or broken"),
         (change_record("format_version", value=9), r"version 9.* 3"),
         (change_record("values", value=[]), "missing"),
         (change_record("values", "tally", "words", value=[1]), "checksum"),
