@@ -15,7 +15,7 @@ from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import NoWordsError, S, SettingError
+from embeddings.errors import FormatError, NoWordsError, S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.models import document_vectors, model_files
 from embeddings.models.text_settings import corpus_settings
