@@ -107,10 +107,10 @@ def test_options_that_can_be_repeated_take_one_value_or_a_list(tmp_path):
 @pytest.mark.parametrize(
     ("content", "code", "fact"),
     [
-        (None, 1, "cannot read"),
-        (b"dim = ", 1, "not TOML"),
-        (b"dim = 1\ndim = 2\n", 1, "not TOML"),
-        (b"out = '\xff'\n", 1, "not TOML"),
+        (None, 1, "cannot be read"),
+        (b"dim = ", 1, "settings in TOML"),
+        (b"dim = 1\ndim = 2\n", 1, "settings in TOML"),
+        (b"out = '\xff'\n", 1, "settings in TOML"),
         (b"tag-combination = 'sum'\n", 2, "setting of paragraph-dm"),
     ],
     ids=["missing", "damaged", "duplicate", "not UTF-8", "of another trainer"],
