@@ -18,9 +18,10 @@ from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from embeddings.errors import EmbeddingsError, OutputError, S
+from embeddings.errors import OutputError
 from embeddings.support.foreign_files import is_stream
 from embeddings.support.logs import log
+from embeddings.support.output_errors import check_other_files, exists_error, output_errors
 from embeddings.support.remote.address import display_name, is_remote
 
 try:
@@ -54,11 +55,6 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         raise OutputError(f"{target} cannot be written: {error.strerror or error} in {folder}") from error
 
 
-def exists_error(target: object) -> OutputError:
-    """The error for an output that exists."""
-    return OutputError(f"{target} exists; choose another path, or set {S.force(True)} to replace it")
-
-
 def check_own_folder(
     path: str | os.PathLike[str], main_file: str, files: Set[str], contents: str, *, force: bool
 ) -> Path:
@@ -81,15 +77,6 @@ def check_own_folder(
         raise OutputError(f"{display_name(path)} is not a saved {contents}, so it is not replaced; choose another name")
     check_other_files(display_name(path), names - files, f"the {contents}")
     return target
-
-
-def check_other_files(place: object, names: Set[str], contents: str) -> None:
-    """Refuse to replace a folder that contains other files: `names`, which do not belong to `contents`."""
-    if names:
-        raise OutputError(
-            f"{place} is not replaced: it contains {min(names)!r:.80}, which is not part of {contents}; "
-            "remove this file or choose another folder"
-        )
 
 
 def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -183,18 +170,6 @@ def scratch_folder(target: Path) -> Iterator[Path]:
         ) as scratch,
     ):
         yield Path(scratch)
-
-
-@contextmanager
-def output_errors(target: object, scratch: str) -> Iterator[None]:
-    """Turn an OSError of writing into an OutputError about `target`; paths of temporary files contain `scratch`."""
-    try:
-        yield
-    except OSError as error:
-        is_input = isinstance(error.filename, str | os.PathLike) and scratch not in os.fspath(error.filename)
-        if isinstance(error, EmbeddingsError) or (is_input and error.filename2 is None):  # a rename has two names
-            raise
-        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
 
 
 def fsync(path: Path) -> None:

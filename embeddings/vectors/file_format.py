@@ -15,9 +15,10 @@ from embeddings import registry
 from embeddings.corpora.reading.compression import open_decompressed, read_head
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, S, SettingError
 from embeddings.support.cosine import row_blocks
-from embeddings.support.files import atomic_write, atomic_write_all, check_other_files, check_output
+from embeddings.support.files import atomic_write, atomic_write_all, check_output
 from embeddings.support.foreign_files import format_errors
 from embeddings.support.logs import log
+from embeddings.support.output_errors import check_other_files
 from embeddings.vectors.word_vectors import WordVectors
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from embeddings.errors import FormatError, OutputError, RemoteError
-from embeddings.support.files import check_other_files, exists_error, output_errors
 from embeddings.support.foreign_files import check_name
 from embeddings.support.logs import log
+from embeddings.support.output_errors import check_other_files, exists_error, output_errors
 from embeddings.support.remote.address import Address, StrPath, parse_address
 from embeddings.support.remote.requests import attempt
 from embeddings.support.remote.store import arrow_store, files_below
