@@ -83,7 +83,7 @@ OWN_NAMES = {
     "embeddings/formats/numpy_folder.py": (1, "constants"),
     "embeddings/formats/projector.py": (3, "constants"),
     "embeddings/formats/spacy_vectors.py": (1, "constants"),
-    "embeddings/compilation/machine_code_cache.py": (4, "digests, names of functions in a safe alphabet, listed names"),
+    "embeddings/compilation/machine_code_cache.py": (3, "digests, names of functions in a safe alphabet, listed names"),
     "embeddings/support/cache_folder.py": (4, "constants, and names that were listed in this folder"),
     "embeddings/support/files.py": (5, "the name of the output"),
     "embeddings/support/foreign_files.py": (1, "here names from elsewhere become paths"),
