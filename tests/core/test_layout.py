@@ -121,6 +121,7 @@ SEVERAL = {  # files that test several modules in turn, or a whole room
     "corpora": {"tables"},
     "explorer": {"explore_command", "explore_page"},
     "formats": {"ecosystem", "folder_formats", "mutated_files", "odd_files"},
+    "plugins": {"refused_settings"},
 }
 
 

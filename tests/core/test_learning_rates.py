@@ -67,13 +67,13 @@ def test_every_schedule_is_a_choice():
 
 
 REFUSED = [
-    ({"schedule": "constant", "min_learning_rate": 0.01}, "min_learning_rate has no effect.*'constant'"),
-    ({"schedule": "cosine", "stages": 3}, "stages requires the schedule 'step', got 'cosine'"),
-    ({"stages": 3}, "stages requires the schedule 'step', got 'linear'"),
+    ({"schedule": "constant", "min_learning_rate": 0.01}, "min_learning_rate.*'constant'"),
+    ({"schedule": "cosine", "stages": 3}, "stages.*schedule.*step"),
+    ({"stages": 3}, "stages.*schedule.*step"),
     ({"schedule": "step", "stages": 1}, "stages must be at least 2, got 1"),
-    ({"schedule": "exponential", "min_learning_rate": 0}, "greater than 0 with the schedule 'exponential'"),
-    ({"schedule": "step", "min_learning_rate": 0}, "greater than 0 with the schedule 'step'"),
-    ({"schedule": "cosine", "min_learning_rate": 0.06}, "at most learning_rate, 0.05, got 0.06"),
+    ({"schedule": "exponential", "min_learning_rate": 0}, "min_learning_rate must be greater than 0"),
+    ({"schedule": "step", "min_learning_rate": 0}, "min_learning_rate must be greater than 0"),
+    ({"schedule": "cosine", "min_learning_rate": 0.06}, "min_learning_rate=0.06.*learning_rate.*0.05"),
     ({"warm_up": 1.0}, r"warm_up must be in \[0, 0.9\], got 1.0"),
     ({"schedule": "warm"}, "schedule must be one of linear, constant"),
 ]

@@ -252,7 +252,7 @@ def test_a_wrong_dim_is_refused(trainer, options, claimed):
     model.settings["dim"] = claimed
     for name in {"output", "nothing"} & set(model.tables):
         model.tables[name] = np.zeros((*model.tables[name].shape[:-1], claimed), np.float32)
-    with pytest.raises(FormatError, match=f"dim is {claimed}.*8"):
+    with pytest.raises(FormatError, match=f"dim.*8.*{claimed}"):
         model.infer(["a"])
 
 
@@ -296,7 +296,7 @@ def test_text_is_tokenized_as_in_training():
 def test_settings_that_exclude_each_other():
     with pytest.raises(SettingError, match=r"shrink_window.*train_words"):
         em.ParagraphDBOW(shrink_window=False)
-    with pytest.raises(SettingError, match=r"window.*train_words.*negative_sharing"):
+    with pytest.raises(SettingError, match=r"window.*negative_sharing.*train_words"):
         em.ParagraphDBOW(window=10)
     for options in ({"train_words": True}, {"negative_sharing": "batch"}):
         assert em.ParagraphDBOW(window=10, **options).window == 10
