@@ -10,7 +10,7 @@ from interrupted_runs import interrupted_checkpoints, learn, table_bytes
 from remote_servers import KEY, SECRET, s3_environment, s3_server, web_server
 
 import embeddings as em
-from embeddings.errors import CorpusError, FormatError, OutputError
+from embeddings.errors import CorpusError, FormatError, OutputError, RemoteError
 from embeddings.support.files import atomic_write, atomic_write_all
 from embeddings.support.remote import requests, store, writing
 from embeddings.support.remote.address import parse_address
@@ -368,7 +368,7 @@ def test_checkpoints_with_names_that_leave_their_folder_are_refused(s3, victim, 
     for options in ({"resume": True}, {}):
         with pytest.raises(OutputError, match=r"s3://bucket/c .*not safe"):
             learn("skipgram", synonym_corpus(), {}, checkpoints=checkpoints, **options)
-    with pytest.raises(OutputError, match="not safe"):
+    with pytest.raises(RemoteError, match="not safe"):
         checkpoints.remove_all()
     assert (folder.parent / "precious").read_text() == "mine"
 
