@@ -201,6 +201,10 @@ class IndexFolder:
         self.record = read_sealed(path / INDEX)
         check_fields(path / INDEX, self.record, FIELDS)
 
+    def __deepcopy__(self, memo: Any) -> "IndexFolder":
+        """The folder itself, which a temporary index removes when no copy of it is left."""
+        return self
+
     def last_number(self) -> int:
         """The number of the newest state."""
         numbers = [int(match[1]) for entry in self.path.iterdir() if (match := STATE.fullmatch(entry.name))]

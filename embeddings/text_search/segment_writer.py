@@ -54,9 +54,9 @@ def check_distinct(segments: Sequence[Segment]) -> Any:
 class Columns:
     """Which columns of a table are texts, ids and vectors; None for the default."""
 
-    text: str | None
-    ids: str | None
-    vectors: str | None
+    text: str | None = None
+    ids: str | None = None
+    vectors: str | None = None
 
     def rows(self, block: TextBlock, start: int) -> tuple[pa.Table, np.ndarray | None]:
         """The rows of a block, as a table of ids, texts and other columns, and their vectors, if they have some.

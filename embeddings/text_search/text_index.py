@@ -8,6 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 from dataclasses import replace as replace_fields
 from functools import cached_property, partial
 from itertools import pairwise
@@ -21,7 +22,7 @@ import pyarrow as pa
 
 from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.corpora.word_rules import WordRules
+from embeddings.corpora.word_rules import WordForm, WordRules
 from embeddings.errors import CorpusError, FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
 from embeddings.models.embed import (
@@ -147,6 +148,7 @@ class TextIndex:
             loaded = Vocabulary.load(common) if common.exists() else None
             self.lexicon = Lexicon(**self.record["words"], common=loaded)
             self.lexicon.form.rules  # noqa: B018  # refuses wrong settings
+            self.columns = Columns(**self.record.get("columns", {}))
         self.state = self.folder.read()
 
     @classmethod
@@ -232,7 +234,7 @@ class TextIndex:
                 "id": secrets.token_hex(8), "dim": 0 if embedder is None else embedder.output_dim, "dtype": dtype,
                 "kind": kind, "index_from": index_from, "pooling": pooling,
                 "model": write_model(scratch, model, source, copy=copy_model),
-                "words": {"settings": dict(lexicon.settings), "stemming": stemming},
+                "words": {"settings": dict(lexicon.settings), "stemming": stemming}, "columns": asdict(columns),
             }  # fmt: skip
             writer = SegmentWriter(scratch, record, lexicon, embedder, columns, threads)
             segments = writer.write(texts, progress)
@@ -299,6 +301,8 @@ class TextIndex:
                 source = load_source(path)
             except FormatError as error:
                 raise FormatError(f"the model of {self.path} cannot be read: {error}; set {S.model}") from None
+            if isinstance(source, Vectors):
+                source.word_form = source.word_form or WordForm.recorded(reference.get("text"))
         source = load_source(source)
         if (source.vectors if isinstance(source, Model) else source).fingerprint != reference.get("fingerprint"):
             raise FormatError(f"the model of {self.path} has changed: build the index again, or set {S.model}")
@@ -507,7 +511,8 @@ class TextIndex:
 
         Arguments:
             replace: texts replace those with the same ids.
-            texts, text_column, id_column, vector_column, threads, progress: as for `build`.
+            text_column, id_column, vector_column: by default as for `build`, which the index remembers.
+            texts, threads, progress: as for `build`.
 
         Raises:
             CorpusError: texts cannot be read, have other columns than those of the index, two of them have the same
@@ -516,7 +521,8 @@ class TextIndex:
             OutputError: the index cannot be written.
         """
         embedder = self.embedder if self.record["model"] else None
-        columns = Columns(text_column, id_column, vector_column)
+        usual = self.columns
+        columns = Columns(text_column or usual.text, id_column or usual.ids, vector_column or usual.vectors)
         new: list[Segment] = []
 
         def change(state: State) -> State:
@@ -683,9 +689,9 @@ def write_model(folder: Path, model: Any, source: "Vectors | Model | None", *, c
         return {"path": str(model) if is_remote(model) else os.path.abspath(model), "fingerprint": vectors.fingerprint}
     if isinstance(source, Model):
         source.save(folder / MODEL)
-    else:
-        source.save(folder / MODEL, "numpy-folder")
-    return {"path": MODEL, "fingerprint": vectors.fingerprint}
+    else:  # a tokenizer.json is kept; other formats require no further library
+        source.save(folder / MODEL, "arrow" if source.tokenizer_file is None else "numpy-folder")
+    return {"path": MODEL, "fingerprint": vectors.fingerprint, "text": getattr(vectors.word_form, "settings", None)}
 
 
 def write_recipe(folder: Path, embedder: TextEmbedder | None, common: Vocabulary | None) -> None:

@@ -1,5 +1,7 @@
 """Text indexes: what they find, how they grow, and what survives crashes, damage and other processes."""
 
+import copy
+import gc
 import itertools
 import json
 import os
@@ -733,6 +735,46 @@ def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
         with pytest.raises(OutputError, match="must be local"):
             action()
     assert not Path(tmp_path / "i").exists()
+
+
+def test_columns_are_remembered(tmp_path):
+    def rows(start):
+        return pa.table({
+            "key": [f"k{start}"], "body": ["some words"], "title": pa.array(["t"]).dictionary_encode(),
+            "numbers": [[1.0, float(start)]],
+        })  # fmt: skip
+
+    columns = {"text_column": "body", "id_column": "key", "vector_column": "numbers"}
+    TextIndex.build(None, rows(0), tmp_path / "i", **columns)
+    index = TextIndex(tmp_path / "i")
+    index.add(rows(1))
+    assert index.column("id") == ["k0", "k1"]
+    assert index.search(np.array([[1.0, 1.0]]), top=1)[0]["id"] == "k1"
+    with pytest.raises(CorpusError, match="key"):
+        index.add(pa.table({"body": ["x"], "title": ["t"], "numbers": [[1.0, 2.0]]}))
+
+
+def test_vectors_in_memory_are_indexed_without_optional_libraries(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    vectors = em.Vectors(["New_York", "red", "car"], np.eye(3), counts=[3, 2, 1])
+    recorded = em.train("skipgram", ["a\u030a b c " * 50] * 20, epochs=1, dim=4, threads=1).vectors
+    for number, (source, text) in enumerate([(vectors, "in New_York"), (recorded, "\xc5 B")]):
+        built = TextIndex.build(source, [text, "red car b"], tmp_path / str(number))
+        for index in (built, TextIndex(tmp_path / str(number))):
+            assert index.search(text, top=1, method="vectors")[0]["id"] == "0"
+            np.testing.assert_array_equal(index.query_vectors(None, [text]), built.query_vectors(None, [text]))
+
+
+def test_a_copy_of_a_temporary_index_keeps_its_folder(vectors):
+    index = TextIndex.build(vectors, ["w1", "w2"])
+    path, copied = index.path, copy.deepcopy(index)
+    del index
+    gc.collect()
+    assert copied.add(["w3"]) == 1
+    assert copied.search("w3", top=1)[0]["id"] == "2"
+    del copied
+    gc.collect()
+    assert not path.exists()
 
 
 CONTAINERS = {
