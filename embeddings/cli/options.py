@@ -56,8 +56,8 @@ VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddi
     ALLOW_PICKLE,
     option(
         "--encoding-errors errors",
-        "Where words are not valid UTF-8: fail, insert U+FFFD, or omit the bytes.",
-        ["strict", "replace", "ignore"],
+        "Where words are not valid UTF-8: fail, insert U+FFFD, omit the bytes, or write them as \\xe9.",
+        ["strict", "replace", "ignore", "backslashreplace"],
         default="strict",
         common=False,
     ),

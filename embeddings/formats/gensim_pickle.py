@@ -95,7 +95,7 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
     if isinstance(subwords, SubwordVectors):
         tables |= {"words": keyed.vectors_vocab, "ngrams": np.asarray(subwords.ngrams)}
     with format_errors(path):
-        tokens = max(int(vectors.counts.sum()), getattr(trained, "corpus_total_words", 0))
+        tokens = max(int(vectors.counts.sum()), getattr(trained, "corpus_total_words", 0) or 0)
         vocabulary = Vocabulary(vectors.words, vectors.counts, total=tokens)
     loss = {"loss": NEGATIVE_SAMPLING} if output is not None else {}
     return Model(
@@ -158,7 +158,8 @@ def model_settings(trained: Any, keyed: Any, subwords: Any) -> dict[str, Any]:
     """The training parameters under the names of the trainer's settings."""
     trains_words = not hasattr(trained, "dv") or not trained.sg or bool(trained.dbow_words)
     names = SETTINGS | (WINDOW_SETTINGS if trains_words else {})
-    settings = {ours: getattr(trained, theirs) for theirs, ours in names.items() if hasattr(trained, theirs)}
+    settings = {ours: getattr(trained, theirs, None) for theirs, ours in names.items()}
+    settings = {name: value for name, value in settings.items() if value is not None}  # which earlier versions lack
     settings["min_count"] = max(1, settings.get("min_count", 1))
     if not settings.get("negatives"):  # hierarchical softmax
         settings.pop("negatives", None)

@@ -25,7 +25,7 @@ from embeddings.formats.tokenizer_json import import_tokenizers, write_tokenizer
 from embeddings.models.model_files import package_versions
 from embeddings.support import tensors
 from embeddings.support.foreign_files import format_errors
-from embeddings.support.records import write_json
+from embeddings.support.records import read_json, write_json
 from embeddings.vectors.compact_rows import to_int8
 from embeddings.vectors.file_format import Format, encode_words
 from embeddings.vectors.precision import cast_matrix
@@ -176,6 +176,8 @@ def token_vectors(
     with np.errstate(over="ignore"):  # overflow becomes infinity, which is refused, naming the word
         vectors = build_vectors(folder, words, matrix.astype(np.float32, copy=False), read_counts(len(words)))
     vectors.tokenizer_file = folder / TOKENIZER
+    config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
+    vectors.unit_texts = isinstance(config, dict) and config.get("normalize") is True
     return vectors
 
 
@@ -240,7 +242,7 @@ def write(
         "architectures": ["StaticModel"],
         "hidden_dim": vectors.dim,
         "seq_length": MAX_TOKENS,
-        "normalize": normalize,
+        "normalize": normalize or vectors.unit_texts,
         "embedding_dtype": dtype,
     }
     write_json(path / CONFIG, config)

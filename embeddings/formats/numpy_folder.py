@@ -56,6 +56,7 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bo
         dtype: float32 or float16.
         normalize: the lines in README.md scale vectors of texts to length 1.
     """
+    normalize = normalize or vectors.unit_texts
     tokens = write_tokens(vectors, path / TOKENIZER, dtype)
     for name, array in ((MATRIX, tokens.matrix), (COUNTS, tokens.counts)):
         if array is not None:

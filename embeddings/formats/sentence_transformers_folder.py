@@ -27,7 +27,7 @@ from embeddings.vectors.vectors import Vectors
 MODULES, CONFIG, SUBFOLDER = "modules.json", "config_sentence_transformers.json", "0_StaticEmbedding"
 NORMALIZE, NORMALIZE_TYPE = "1_Normalize", "sentence_transformers.models.Normalize"
 MODULE_TYPE = "sentence_transformers.models.StaticEmbedding"
-IGNORED_MODULE = "Normalize"  # scales the vector of a text, not those of words
+NORMALIZING = "Normalize"  # the module that scales the vector of a text, not those of words
 
 
 def sniff_folder(path: Path) -> float:
@@ -48,7 +48,7 @@ def write(
     (path / SUBFOLDER).mkdir()
     write_table(vectors, path / SUBFOLDER, table=SENTENCE_TRANSFORMERS_TABLE, dtype=dtype)
     modules = [{"idx": 0, "name": "0", "path": SUBFOLDER, "type": MODULE_TYPE}]
-    if normalize:
+    if normalize or vectors.unit_texts:
         (path / NORMALIZE).mkdir()
         modules.append({"idx": 1, "name": "1", "path": NORMALIZE, "type": NORMALIZE_TYPE})
     write_json(path / MODULES, modules)
@@ -58,24 +58,30 @@ def write(
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors of the tokens, memory-mapped read-only if they are float32."""
-    return huggingface.read(find_embedding(path), errors=errors)
+    folder, is_normalized = find_embedding(path)
+    vectors = huggingface.read(folder, errors=errors)
+    vectors.unit_texts = is_normalized
+    return vectors
 
 
-def find_embedding(path: Path) -> Path:
-    """The folder of the StaticEmbedding; refuses other modules, and paths outside `path`."""
+def find_embedding(path: Path) -> tuple[Path, bool]:
+    """The folder of the StaticEmbedding, and whether a module scales vectors of texts to length 1.
+
+    Refuses other modules, and paths outside `path`.
+    """
     modules_path = path / MODULES
     modules = read_json(modules_path)
     with format_errors(modules_path):
         kinds = [str(module["type"]).rpartition(".")[2] for module in modules]
         subfolder = os.fspath(modules[0]["path"])
-        if kinds[0] != "StaticEmbedding" or any(kind != IGNORED_MODULE for kind in kinds[1:]):
+        if kinds[0] != "StaticEmbedding" or any(kind != NORMALIZING for kind in kinds[1:]):
             raise FormatError(f"it lists {', '.join(kinds):.200}: only a StaticEmbedding has word vectors")
-        return path if subfolder in ("", ".") else path_below(path, subfolder)
+        return path if subfolder in ("", ".") else path_below(path, subfolder), NORMALIZING in kinds
 
 
 def describe(path: Path) -> dict[str, Any]:
     """Metadata from the header of the tensors."""
-    return describe_table(find_embedding(path))
+    return describe_table(find_embedding(path)[0])
 
 
 FORMAT = Format(

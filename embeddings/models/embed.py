@@ -81,7 +81,7 @@ def embed(
         remove_components: remove the projection onto the first N singular vectors of the texts; 1 is common with "sif".
         fit_on: learn frequencies and components from this text; by default from the texts to embed. In either case
             from the first 32,768 texts, or fewer if these are longer than 32 MiB.
-        normalize: scale vectors to length 1.
+        normalize: scale vectors to length 1, as is always done for folders that say so, such as those of model2vec.
         dim: use only the first N components of the word vectors, for those that were trained to be truncated.
         dtype: the type of the numbers; "int8" multiplies each vector by 127 / its largest absolute component.
         text_column: the column of tables that holds the texts; by default the only column of strings.

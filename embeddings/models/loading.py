@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from embeddings import registry
 from embeddings.corpora.reading.compression import read_head
-from embeddings.corpora.reading.encodings import BYTE_ORDER_MARKS, DecodingPolicy
+from embeddings.corpora.reading.encodings import BYTE_ORDER_MARKS
 from embeddings.corpora.reading.file_types import FOREIGN
 from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError, marked
 from embeddings.models.concatenated_models import ConcatenatedModels, concatenate
@@ -19,7 +19,7 @@ from embeddings.settings import check_value
 from embeddings.support.local_paths import local_path
 from embeddings.support.remote.address import is_remote
 from embeddings.vectors import file_format
-from embeddings.vectors.file_format import Format
+from embeddings.vectors.file_format import Format, WordErrors
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ MAX_SIGNATURE = 16  # bytes
 def load(
     path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict", table: str = VECTORS
 ) -> Vectors:
-    """Load vectors: of a saved model (memory-mapped), or from a file or folder in any installed format.
+    r"""Load vectors: of a saved model (memory-mapped), or from a file or folder in any installed format.
 
     If the model composes vectors for unknown words, these vectors do too.
 
     Arguments:
         path: a folder written by `Model.save`, or a file or folder of another tool.
         allow_pickle: read gensim's own files, which are pickles and can execute any code.
-        errors: how to handle words that are not UTF-8: "strict" refuses them, "replace" replaces and
-            "ignore" drops the invalid bytes.
+        errors: how to handle words that are not UTF-8: "strict" refuses them, "replace" replaces and "ignore" drops the
+            invalid bytes, "backslashreplace" writes them as \xe9, so that words stay distinct.
         table: table of a model, such as "output" or "documents", or "left" or "right" for a model with two sides, whose
             vectors are those of left texts. In Python the rows of "documents" have their tags
             in place of words.
@@ -48,7 +48,7 @@ def load(
         FormatError: the path is missing, broken or in an unknown format.
         SettingError: the model has no such table.
     """
-    check_value("errors", errors, DecodingPolicy, {})
+    check_value("errors", errors, WordErrors, {})
     place, format = resolve(path)
     if table != VECTORS:
         if format is not None and not format.has_model(place):
@@ -82,7 +82,7 @@ def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, erro
         FormatError: the path is missing, broken or in an unknown format.
         SettingError: the file holds vectors only.
     """
-    check_value("errors", errors, DecodingPolicy, {})
+    check_value("errors", errors, WordErrors, {})
     place, format = resolve(path)
     if format is None:
         return Model.load(place)
@@ -113,7 +113,7 @@ def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> 
         FormatError: the path is missing, broken, in an unknown format, or its model is unsupervised.
         SettingError: files of this format contain no classifiers.
     """
-    check_value("errors", errors, DecodingPolicy, {})
+    check_value("errors", errors, WordErrors, {})
     place, format = resolve(path)
     if format is None:
         return Model.load(place).classifier

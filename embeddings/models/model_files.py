@@ -80,6 +80,8 @@ def read_model_json(folder: Path) -> dict[str, Any]:
         raise FormatError(f"{folder} is a group of models: name one of them, such as {first}")
     if not path.is_file():
         problem = "has no model.json, so it is not a saved model" if folder.is_dir() else "is not a saved model"
+        if any(folder.glob("*.parquet")):
+            problem = "has no model.json; of a folder of Parquet files, read a table, and pass it to Vectors.from_arrow"
         if (folder / "text-index.json").is_file():
             problem = "is an index of texts: use `embeddings search`"
         raise FormatError(f"{folder} {problem if folder.exists() else 'does not exist'}")

@@ -445,6 +445,7 @@ class TextEmbedder:
             raise SettingError("frequencies 'vectors' requires vectors with counts: use 'texts'")
         if self.frequencies == "texts":
             self.vocabulary = None
+        self.normalize = self.normalize or self.vectors.unit_texts
         self.finder = WordFinder(self.vectors)
         self.text_frequencies: TextFrequencies | None = None
         self.weights: np.ndarray | None = None  # of the words of the vectors

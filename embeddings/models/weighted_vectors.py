@@ -86,7 +86,7 @@ def weight_vectors(
     matrix = rows if pca is None else rows @ following.T
     old = embedder.vectors
     new = Vectors(old.word_list, np.asarray(matrix, np.float32), counts=old.counts, word_form=old.word_form)
-    new.tokenizer_file, new.text_pool = old.tokenizer_file, MEAN
+    new.tokenizer_file, new.unit_texts, new.text_pool = old.tokenizer_file, old.unit_texts, MEAN
     return new
 
 

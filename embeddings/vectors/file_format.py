@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Format:
     Arguments:
         summary: one line for listings.
         read: `read(path, *, allow_pickle, errors)` returns the vectors. It raises `FormatError`, in one line, if the
-            file is broken. `errors`, which the caller checks, is "strict", "replace" or "ignore" and applies to words
+            file is broken. `errors`, which the caller checks, is one of `WordErrors` and applies to words
             that are not UTF-8. Only a format that is a pickle needs `allow_pickle`.
         write: `write(vectors, path, **options)` writes a new file, or fills an empty folder; the caller makes that
             atomic, and refuses NaN and infinity. Its keyword arguments, such as `dtype`, are the options of the format.
@@ -86,6 +86,7 @@ class Format:
 
 
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
+WordErrors = Literal["strict", "replace", "ignore", "backslashreplace"]  # what to do with words that are not UTF-8
 NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 MAX_DIM = 1 << 20  # a row of 4 MiB; used where the file size implies no limit
 MAX_TEXT_DIM = 1 << 16  # components of a line of text, each of which is an Arrow column while it is read
@@ -124,7 +125,7 @@ def decode_words(words: Sequence[bytes], errors: str, place: str, first: int) ->
     except UnicodeDecodeError:
         raise FormatError(
             f"{place} {first + len(decoded)}: the word {words[len(decoded)]!r:.80} is not UTF-8 (word2vec.c truncates "
-            f"long words); read it with {S.errors} 'replace' or 'ignore'"
+            f"long words); read it with {S.errors} 'replace', 'ignore', or 'backslashreplace', by which words stay distinct"
         ) from None
     return decoded
 
@@ -222,7 +223,9 @@ def write(
     check_writable(vectors)
     composes = vectors.compose is not None
     if counts is False:
+        tokenizer_file, unit_texts = vectors.tokenizer_file, vectors.unit_texts
         vectors = type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
+        vectors.tokenizer_file, vectors.unit_texts = tokenizer_file, unit_texts
     with replacing_targets(name, targets, force=force) as temporary:
         load_format(name).write(vectors, temporary[0], **options)
         if counts and vectors.counts is not None and not load_format(name).stores_counts:

@@ -97,6 +97,7 @@ class Vectors(InteropMixin):
     CACHED_ATTRIBUTES = ("unit_rows", "fingerprint", "unknown_rows", "is_lower", "frequencies", "text_weights")
     item_name: ClassVar[str] = "words"  # plural of the items that have vectors, for messages
     tokenizer_file: Path | None = None  # path of tokenizer.json, in formats that store one
+    unit_texts: bool = False  # whether vectors of texts are scaled to length 1, in formats that record it
     text_pool: str | None = None  # how vectors of texts are pooled by default, if the model has recorded it
 
     def __init__(

@@ -146,8 +146,9 @@ def test_error_handlers_of_words_that_are_not_utf8(tmp_path):
     data = model_file([b"caf\xe9", b"b"], [2, 1])
     assert fasttext_bin.read(write(tmp_path, data), errors="replace").words == ["caf\ufffd", "b"]
     assert fasttext_bin.read(write(tmp_path, data), errors="ignore").words == ["caf", "b"]
+    assert load(write(tmp_path, data), errors="backslashreplace").words == ["caf\\xe9", "b"]
     with pytest.raises(SettingError):
-        load(write(tmp_path, data), errors="backslashreplace")
+        load(write(tmp_path, data), errors="namereplace")
 
 
 def test_words_that_are_not_sorted_by_frequency_are_read_as_vectors(tmp_path):

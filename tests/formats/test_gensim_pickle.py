@@ -82,6 +82,15 @@ def test_word2vec(tmp_path, sg):
     assert model.settings.items() >= (expected | ({} if sg else {"combine": "sum"})).items()
 
 
+@pytest.mark.parametrize("missing", ["corpus_total_words", "effective_min_count"])
+def test_models_of_earlier_versions_lack_numbers(tmp_path, missing):
+    trained = Word2Vec(SENTENCES, **COMMON)
+    setattr(trained, missing, None)  # as gensim fills in what a model of version 3.4 has not
+    trained.save(str(tmp_path / "m"))
+    model = load_both(tmp_path / "m")
+    assert model.vocabulary.total == max(model.vocabulary.counts.sum(), trained.corpus_total_words or 0)
+
+
 @pytest.mark.writes("gensim", "gensim", "`FastText.save`: vectors of known and unseen words, all tables")
 @pytest.mark.parametrize("keyed_only", [False, True])
 def test_fasttext_with_its_ngrams(tmp_path, keyed_only):

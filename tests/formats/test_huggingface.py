@@ -199,3 +199,16 @@ def test_the_folder_layout_of_model2vec(tmp_path, small):
     assert load(tmp_path / "v").words == small.words
     (tmp_path / "v" / "modules.json").write_text(json.dumps([STATIC | {"path": ""}]))
     assert load(tmp_path / "v").words == small.words
+
+
+@pytest.mark.parametrize("format", ["model2vec", "sentence-transformers", "numpy-folder"])
+def test_texts_of_a_folder_that_normalizes_them_have_length_one(tmp_path, format):
+    plain = em.Vectors(["red", "car"], np.array([[3, 0], [0, 4]]), counts=[3, 1])
+    plain.save(tmp_path / "v", format, normalize=True)
+    vectors = em.load(tmp_path / "v")
+    np.testing.assert_allclose(em.embed(vectors, ["red car", "red", "x"]), [[0.6, 0.8], [1, 0], [0, 0]], atol=1e-7)
+    for options in ({}, {"counts": False}):
+        vectors.save(tmp_path / "again", format, force=True, **options)
+        assert np.linalg.norm(em.embed(tmp_path / "again", ["red car"])) == pytest.approx(1)
+    plain.save(tmp_path / "v", format, force=True)
+    assert em.embed(tmp_path / "v", ["red car"]).tolist() == [[1.5, 2]]

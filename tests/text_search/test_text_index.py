@@ -215,7 +215,7 @@ def test_an_emptied_index_of_vectors_keeps_its_dimension():
     rows = pa.FixedSizeListArray.from_arrays(pa.array(np.ones(12, np.float32)), 6)
     texts = pa.table({"text": ["a", "b"], "v": rows})
     index = TextIndex.build(None, texts, vector_column="v")
-    with pytest.raises(SettingError, match="vector_column"):
+    with pytest.raises(CorpusError, match="vector_column"):
         index.add(["c"])
     index.remove(["0", "1"])
     short = pa.FixedSizeListArray.from_arrays(pa.array(np.ones(2, np.float32)), 1)
