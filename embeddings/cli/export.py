@@ -11,13 +11,12 @@ from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import FORCE, FORMAT, JSON, VECTOR_INPUT, from_signature, option, require, take_arguments
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.saving import check_not_input
-from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import FormatError
 from embeddings.models import loading
 from embeddings.models.weighted_vectors import weight_vectors
 from embeddings.support.remote.address import display_name
 from embeddings.vectors import file_format
-from embeddings.vectors.file_format import decode_words
+from embeddings.vectors.file_format import stripped_lines
 from embeddings.vectors.merge import retrofit as retrofitted
 from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
@@ -170,6 +169,4 @@ def select_words(vectors: Vectors, words: str) -> Vectors:
 
 def read_words(path: str) -> list[str]:
     """The distinct words of a text file, one to a line, in order; empty lines are skipped."""
-    with open_decompressed(Path(path)) as stream:
-        lines = [line.rstrip(b"\r\n") for line in stream]
-    return [word for word in dict.fromkeys(decode_words(lines, "strict", f"{path}, line", 1)) if word]
+    return [word for word in dict.fromkeys(stripped_lines(Path(path), b"\r\n")) if word]

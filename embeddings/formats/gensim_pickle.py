@@ -158,7 +158,7 @@ def model_settings(trained: Any, keyed: Any, subwords: Any) -> dict[str, Any]:
     """The training parameters under the names of the trainer's settings."""
     trains_words = not hasattr(trained, "dv") or not trained.sg or bool(trained.dbow_words)
     names = SETTINGS | (WINDOW_SETTINGS if trains_words else {})
-    settings = {ours: getattr(trained, theirs, None) for theirs, ours in names.items()}
+    settings: dict[str, Any] = {ours: getattr(trained, theirs, None) for theirs, ours in names.items()}
     settings = {name: value for name, value in settings.items() if value is not None}  # which earlier versions lack
     settings["min_count"] = max(1, settings.get("min_count", 1))
     if not settings.get("negatives"):  # hierarchical softmax

@@ -10,16 +10,19 @@ from embeddings import registry
 from embeddings.corpora.reading.compression import read_head
 from embeddings.corpora.reading.encodings import BYTE_ORDER_MARKS
 from embeddings.corpora.reading.file_types import FOREIGN
+from embeddings.corpora.vocabulary import read_vocabulary_file
 from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError, marked
 from embeddings.models.concatenated_models import ConcatenatedModels, concatenate
 from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.model import LEFT, RIGHT, Model, capabilities_of
 from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
 from embeddings.settings import check_value
+from embeddings.support.arrow import find_words
 from embeddings.support.local_paths import local_path
+from embeddings.support.logs import log
 from embeddings.support.remote.address import is_remote
 from embeddings.vectors import file_format
-from embeddings.vectors.file_format import Format, WordErrors
+from embeddings.vectors.file_format import COUNTS_FILE, Format, WordErrors
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -70,7 +73,20 @@ def load(
         model.warn_of_sides()
         return model.vectors
     vectors: Vectors = format.read(place, allow_pickle=allow_pickle, errors=errors)
+    if vectors.counts is None and not format.stores_counts:
+        read_counts(vectors, place.with_name(place.name + COUNTS_FILE))
     return vectors
+
+
+def read_counts(vectors: Vectors, path: Path) -> None:
+    """Set the counts of vectors to those that `Vectors.save` wrote to a second file, if there is one for its words."""
+    if path.is_file():
+        counted = read_vocabulary_file(path)
+        rows = find_words(vectors.words, counted.column, -1)
+        if (rows >= 0).all():
+            vectors.counts = counted.counts[rows]
+        else:
+            log.warning("%s is not read: it has no count of %r", path, vectors.words[int(rows.argmin())])
 
 
 def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict") -> Model:

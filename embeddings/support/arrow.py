@@ -44,6 +44,14 @@ def to_nullable_array(words: Sequence[str | None]) -> Any:
     return pa.Array.from_buffers(array.type, len(array), buffers)
 
 
+def to_list(column: Any) -> list[Any]:
+    """Convert an Arrow array to Python values; dates that Python lacks, such as those after the year 9999, to texts."""
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):
+        return list(column.cast(pa.string()).to_pylist())
+
+
 def string_bytes(array: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the bytes of all strings of an Arrow array without nulls, and where each begins, (n + 1,)."""
     array = to_string_array(array)

@@ -29,9 +29,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from embeddings.corpora.array_file import load_array
 from embeddings.errors import FormatError, OutputError
 from embeddings.support import tensors
-from embeddings.support.arrow import combine_chunks, read_table, to_arrow
+from embeddings.support.arrow import combine_chunks, read_table, to_arrow, to_list
 from embeddings.support.files import acquire_shared, atomic_write, exclusive_lock, is_unlocked, release
 from embeddings.support.foreign_files import format_errors, path_below
 from embeddings.support.records import (
@@ -112,7 +113,7 @@ class Segment:
     def values(self, name: str, *, removed: bool = False) -> list[Any]:
         """The values of a column, in row order; `removed`: include those of removed rows."""
         column = self.rows[name]
-        return list((column if removed else column.filter(to_arrow(self.live))).to_pylist())
+        return to_list(column if removed else column.filter(to_arrow(self.live)))
 
     def rows_of(self, ids: Any) -> np.ndarray:
         """Whether each row has an id in `ids` and is not removed, (rows,) bool."""
@@ -276,11 +277,7 @@ class IndexFolder:
         """Which rows of a segment are removed, (rows,) bool."""
         path = path_below(self.path, name)
         check_checksum(path, digest, "the state")
-        with format_errors(path):
-            mask = np.load(path, allow_pickle=False)
-        if mask.dtype != np.bool_ or mask.shape != (rows,):
-            raise FormatError(f"{path} is broken: expected ({rows},) bool, got {mask.shape} {mask.dtype}")
-        return np.asarray(mask)
+        return np.array(load_array(path, np.bool_, rows))
 
     def change(self, known: Sequence[Segment], change: Callable[[State], State]) -> State:
         """Replace the newest state by the one that `change` makes of it; other writers wait.

@@ -39,7 +39,7 @@ from embeddings.models.text_embedder import TextEmbedder, TextFrequencies
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import Positive, Range, check_list, check_value
 from embeddings.support import tensors
-from embeddings.support.arrow import to_arrow, to_string_array
+from embeddings.support.arrow import to_arrow, to_list, to_string_array
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.files import atomic_write, check_own_folder, exclusive_lock
 from embeddings.support.foreign_files import format_errors
@@ -649,7 +649,8 @@ def hit(segments: list[Segment], row: int, score: float) -> dict[str, Any]:
         if row < len(segment):
             break
         row -= len(segment)
-    record = segment.rows.slice(row, 1).to_pylist()[0]
+    rows = segment.rows.slice(row, 1)
+    record = {name: to_list(rows.column(name))[0] for name in rows.column_names}
     return {ID: record.pop(ID), "score": score, **record}
 
 

@@ -3,6 +3,7 @@
 import inspect
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -86,6 +87,7 @@ class Format:
 
 
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
+COUNTS_FILE = ".vocab"  # the ending of a second file, with counts
 WordErrors = Literal["strict", "replace", "ignore", "backslashreplace"]  # what to do with words that are not UTF-8
 NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 MAX_DIM = 1 << 20  # a row of 4 MiB; used where the file size implies no limit
@@ -125,15 +127,16 @@ def decode_words(words: Sequence[bytes], errors: str, place: str, first: int) ->
     except UnicodeDecodeError:
         raise FormatError(
             f"{place} {first + len(decoded)}: the word {words[len(decoded)]!r:.80} is not UTF-8 (word2vec.c truncates "
-            f"long words); read it with {S.errors} 'replace', 'ignore', or 'backslashreplace', by which words stay distinct"
+            f"long words); read it with {S.errors} 'replace', 'ignore', or, to keep words distinct, 'backslashreplace'"
         ) from None
     return decoded
 
 
-def stripped_lines(path: Path) -> list[str]:
-    """The lines of a text file, which may be compressed, without white space around them."""
+def stripped_lines(path: Path, characters: bytes | None = None) -> list[str]:
+    """The lines of a text file, which may be compressed, without white space, or `characters`, around them."""
     with open_decompressed(path) as stream:
-        lines = [line.strip() for line in stream]
+        lines = [line.strip(characters) for line in stream]
+    lines[:1] = [line.removeprefix(BOM_UTF8) for line in lines[:1]]
     return decode_words(lines, "strict", f"{path}, line", 1)
 
 
@@ -311,7 +314,7 @@ def output_files(
     if counts and not plugin.stores_counts:
         if plugin.is_folder:
             raise SettingError(f"the {name} format cannot store counts; omit them")
-        targets.append(target.with_name(target.name + ".vocab"))
+        targets.append(target.with_name(target.name + COUNTS_FILE))
     return targets
 
 

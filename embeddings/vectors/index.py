@@ -195,6 +195,7 @@ def build_index(
 
     Arguments:
         vectors: Vectors, or a Model.
+        kind: its name, or a spec such as "lsh:bits=64".
         progress: True shows for how many seconds the build has been running, False nothing; by default as with True
             on a terminal and in a notebook.
         settings: of the kind.
@@ -204,9 +205,9 @@ def build_index(
         SettingError: the kind has no such setting, a value is out of range or does not suit the vectors, or a vector
             holds NaN.
     """
-    rows = as_indexed_vectors(vectors)
+    rows, (name, given) = as_indexed_vectors(vectors), parse_spec(kind)
     with waiting(progress, f"indexing {len(rows):,} rows"):
-        return build(rows, kind, settings)
+        return build(rows, name, given | settings)
 
 
 def build(vectors: WordVectors, name: str, settings: Mapping[str, Any]) -> Index:

@@ -103,7 +103,7 @@ def pool_rows(
         for table, part in split_by_table(tables, texts):
             maximize_texts(read_only(np.asarray(table, np.float32)), part.ids, part.starts, sign, extremes)
         extremes[texts.counts == 0] = 0
-        return extremes * sign
+        return extremes * sign + np.float32(0)  # which makes 0 of -0
     sums = sum_rows(tables, texts, weights, dim)
     if pool == "sum":
         return sums

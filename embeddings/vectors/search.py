@@ -15,6 +15,7 @@ from embeddings.indexes.protocol import SearchMethod
 from embeddings.setting_names import OUR_NAMES, normalize_name
 from embeddings.settings import check_list
 from embeddings.support import cosine
+from embeddings.support.logs import log
 from embeddings.support.result_table import ResultTable
 from embeddings.vectors.index import Index, as_index, as_indexed_vectors
 from embeddings.vectors.word_vectors import HasVectors, WordVectors
@@ -70,7 +71,11 @@ def nearest(
         method=method,
         others=None if others is None else as_index(None, as_indexed_vectors(others)),
     )
+    has_direction = [bool(row.any()) for row in rows]
+    if not all(has_direction):
+        log.warning("%s of %s query vectors are zeros, which have no neighbours", has_direction.count(False), len(rows))
     found = [label_rows(vectors, *row, top) for row in zip(result.ids, result.similarities, excluded_rows, strict=True)]
+    found = [one if is_usable else Neighbours() for one, is_usable in zip(found, has_direction, strict=True)]
     return found if method == "cosine" else [Neighbours(one, columns={"neighbour": "", method: ""}) for one in found]
 
 

@@ -13,6 +13,7 @@ from embeddings.eval.tasks.evaluation_kind import Kind, KindSettings, Subject, s
 from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores, predict_labels
 from embeddings.eval.test_sets import ALL, Half, select_texts
 from embeddings.models.loading import load_classifier
+from embeddings.models.model import Model
 from embeddings.settings import Range
 from embeddings.support.progress_display import MEGABYTES, ProgressOption, showing
 
@@ -38,7 +39,8 @@ class LabelSettings(KindSettings):
 
 
 def evaluate_classifier(
-    classifier: Union["LabelPredictor", str, os.PathLike[str]], source: str | os.PathLike[str] | Iterable[Any], *,
+    classifier: Union["LabelPredictor", Model, str, os.PathLike[str]],
+    source: str | os.PathLike[str] | Iterable[Any], *,
     progress: ProgressOption = None, name: str | None = None, **settings: Any,
 ) -> LabelScores:  # fmt: skip
     """Compare the labels of texts with the predictions of a classifier; `results()` has all scores.
@@ -66,6 +68,8 @@ def evaluate_classifier(
     if isinstance(classifier, str | os.PathLike):
         name = name or Path(classifier).name
         classifier = load_classifier(classifier, errors=own.encoding_errors)
+    elif isinstance(classifier, Model):
+        classifier = classifier.classifier
     title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
     with showing(progress, "predicting", MEGABYTES) as shown:
         batches = form.read(sources, encoding=own.encoding, encoding_errors=own.encoding_errors, report=shown)

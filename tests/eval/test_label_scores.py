@@ -5,6 +5,7 @@ import pytest
 from fixed_classifier import LABELS, FixedClassifier, indicator, random_texts, values
 from sklearn import metrics
 
+import embeddings as em
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval import evaluate_classifier
 from embeddings.eval.statistics.confidence_intervals import wilson
@@ -184,3 +185,12 @@ def test_scores_equal_those_of_fasttext(tmp_path, loss):
         _, precision, recall = model.test(str(tmp_path / "test.txt"), k, threshold)
         found = list(values(scores, label_scores.KNOWN).values())
         assert found[:2] == pytest.approx([precision, recall], rel=1e-6)
+
+
+def test_models_are_classifiers_if_they_have_labels(tmp_path):
+    (tmp_path / "t.txt").write_text("__label__a x y\n__label__b y z\n" * 20)
+    model = em.train("classifier", tmp_path / "t.txt", dim=2, epochs=1, min_count=1, threads=1)
+    scores, expected = (evaluate_classifier(one, tmp_path / "t.txt").results() for one in (model, model.classifier))
+    assert repr(scores) == repr(expected)
+    with pytest.raises(SettingError, match="labels"):
+        evaluate_classifier(em.train("skipgram", ["a b c " * 9] * 9, dim=2, epochs=1, threads=1), tmp_path / "t.txt")

@@ -49,3 +49,13 @@ def test_unknown_content(tmp_path):
     (tmp_path / "poem.txt").write_text("tyger tyger burning bright\n")
     with pytest.raises(FormatError, match=r"poem\.txt.*unknown"):
         load(tmp_path / "poem.txt")
+
+
+def test_counts_beside_a_file_are_read_back(tmp_path, vectors, caplog):
+    counted = Vectors(vectors.words, vectors.matrix, counts=[30, 2, 1])
+    for name in ("v.bin", "v.txt"):
+        counted.save(tmp_path / name, counts=True)
+        assert load(tmp_path / name).counts.tolist() == [30, 2, 1]
+    (tmp_path / "v.bin.vocab").write_text("the 30\nof 2\n")
+    assert load(tmp_path / "v.bin").counts is None
+    assert all(fact in caplog.text for fact in ("v.bin.vocab", "and"))

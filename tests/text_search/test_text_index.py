@@ -887,8 +887,24 @@ def test_a_pipe_in_place_of_a_file_is_refused_at_once(vectors, tmp_path):
     index.remove("1")
     corpus = em.Corpus(["a b c " * 50] * 20, phrases=em.corpora.PhraseList(["a b"]))
     em.train("skipgram", corpus, epochs=1, dim=4, threads=1).save(tmp_path / "m")
-    for folder, action in ((index.path, "load_index"), (tmp_path / "m", "load_model")):
+    for folder, action in ((index.path, "search"), (tmp_path / "m", "load_model")):
         names = sorted(path.name for path in folder.rglob("*") if path.is_file() and path.name not in UNREAD)
         run = [sys.executable, "-c", OPEN_EACH, str(folder), action, *UNREAD]
         result = subprocess.run(run, capture_output=True, text=True, timeout=60, check=True)
         assert sorted(result.stdout.split()) == names
+
+
+def test_dates_that_python_lacks_are_texts(vectors):
+    days = pa.table({"text": ["w1"], "day": pa.array([10**7], pa.date32())})
+    index = TextIndex.build(vectors, days)
+    assert index.search("w1")[0]["day"].startswith("29349")
+    assert index.column("day")[0].startswith("29349")
+
+
+def test_a_mask_of_rows_takes_no_memory_that_its_file_lacks(vectors, tmp_path):
+    index = TextIndex.build(vectors, ["w1", "w2", "w3", "w4", "w5"], tmp_path / "i")
+    index.remove("1")
+    mask = next(index.path.glob("removed-*"))
+    mask.write_bytes(mask.read_bytes().replace(b"(5,), }" + b" " * 12, b"(1000000000000,), }"))
+    with pytest.raises(FormatError, match=mask.name):
+        index.folder.read_mask(mask.name, checksum(mask), 10**12)

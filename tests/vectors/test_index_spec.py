@@ -2,6 +2,7 @@
 
 import pytest
 
+import embeddings as em
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 from embeddings.vectors.index import as_index, check_spec, parse_spec
 
@@ -49,3 +50,9 @@ def test_errors_are_those_of_the_package(clusters):
     for text in ("nope", "lsh:bits=x"):
         with pytest.raises(EmbeddingsError):
             clusters.most_similar("w1", index=text)
+
+
+def test_build_index_takes_a_spec(clusters):
+    index = em.build_index(clusters, "lsh:bits=64", rerank=20)
+    assert (index.settings["bits"], index.settings["rerank"]) == (64, 20)
+    assert index.search(clusters.matrix[:3], top=1).ids[:, 0].tolist() == [0, 1, 2]

@@ -5,7 +5,8 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
-from embeddings.vectors.merge import retrofit
+from embeddings.vectors.align import read_dictionary
+from embeddings.vectors.merge import read_lexicon, retrofit
 from embeddings.vectors.vectors import Vectors
 
 
@@ -113,3 +114,10 @@ def test_broken_lexicons(tmp_path, pair):
             retrofit(pair[0], tmp_path / path)
     with pytest.raises(SettingError, match="no two words"):
         retrofit(pair[0], {"a": ["a", "x"], "y": ["b"]})
+
+
+def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path):
+    (tmp_path / "lexicon.txt").write_text("a b\nc d\n", encoding="utf-8-sig")
+    (tmp_path / "dictionary.txt").write_text("a\tb\n", encoding="utf-8-sig")
+    assert read_lexicon(tmp_path / "lexicon.txt") == {"a": ["b"], "c": ["d"]}
+    assert read_dictionary(tmp_path / "dictionary.txt") == [("a", "b")]

@@ -31,7 +31,7 @@ def test_search_equals_brute_force_with_ties(data):
     top, restrict = data.draw(st.integers(1, 45)), data.draw(st.none() | st.integers(1, 45))
     words = data.draw(st.lists(st.sampled_from(vectors.words), min_size=1, max_size=3))
     query = sum(row / (np.linalg.norm(row) or 1) for row in vectors[words].astype(np.float64))
-    expected = brute_force(vectors, query, top, restrict, words)
+    expected = brute_force(vectors, query, top, restrict, words) if np.any(query) else []
     result = vectors.most_similar(words, top=top, restrict=restrict)
     assert result == vectors.most_similar_many([words], top=top, restrict=restrict)[0]
     assert [score for _, score in result] == pytest.approx([score for _, score in expected], abs=1e-12)
@@ -117,3 +117,10 @@ def test_cosmul_by_hand(random):
     assert [score for _, score in result] == pytest.approx(scores[order], rel=1e-6)
     restricted = random.analogy("w1", "w2", "w3", method="3cosmul", top=4, restrict=5)
     assert {word for word, _ in restricted} == {"w0", "w4"}
+
+
+def test_a_vector_of_zeros_has_no_neighbours(caplog):
+    vectors = Vectors(["z", "a", "b"], np.array([[0.0, 0], [1, 0], [1, 1]]))
+    assert vectors.most_similar("z") == []
+    assert "zeros" in caplog.text
+    assert [bool(found) for found in vectors.most_similar_many(["a", "z"])] == [True, False]
