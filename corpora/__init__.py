@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from embeddings.corpora.phrases import Phrases as Phrases
     from embeddings.corpora.random_walks import RandomWalks as RandomWalks
     from embeddings.corpora.reading.labelled_texts import LabelFormat as LabelFormat
-    from embeddings.corpora.reading.text_pairs import PairColumns as PairColumns
     from embeddings.corpora.reading.text_pairs import PairFormat as PairFormat
     from embeddings.corpora.reading.text_pairs import TextPairs as TextPairs
     from embeddings.corpora.reading.text_vectors import VectorFormat as VectorFormat
@@ -26,7 +25,7 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "corpora.phrases": "PhraseList Phrases",
         "corpora.random_walks": "RandomWalks",
         "corpora.reading.labelled_texts": "LabelFormat",
-        "corpora.reading.text_pairs": "PairColumns PairFormat TextPairs",
+        "corpora.reading.text_pairs": "PairFormat TextPairs",
         "corpora.reading.text_vectors": "VectorFormat text_vectors",
         "corpora.reading.word_contexts": "ContextFormat",
         "corpora.vocabulary": "Vocabulary",

@@ -15,7 +15,7 @@ from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folde
 from embeddings.corpora.documents import PREFIXED
 from embeddings.corpora.encoded_corpus import PROPORTIONS, EncodedCorpus
 from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
-from embeddings.corpora.reading.columns import ColumnSelection, check_column, check_tag_columns, column_names
+from embeddings.corpora.reading.columns import ColumnSelection, column_names
 from embeddings.corpora.reading.compression import FileOpener
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
@@ -155,7 +155,9 @@ class Corpus:
         self.case = self.rules.case
         self.encoding: str = check_encoding(encoding)
         self.encoding_errors: str = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
-        self.text_column, self.tag_column = check_column("text", text_column), check_tag_columns(tag_column)
+        tags = column_names(tag_column)
+        self.text_column = text_column
+        self.tag_column: str | list[str] | None = tags if len(tags) > 1 else next(iter(tags), None)
         self.rows: int | None = check_value("rows", rows, Positive | None, {})
         self.lines: Lines = check_value("lines", lines, Lines, {})
         self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})

@@ -142,14 +142,12 @@ def ranked_labels(
     order = np.argsort(-counts, kind="stable")
     known = frozenset(known)
     order = order[[counts[row] >= min_count or names[row] in known for row in order.tolist()]]
-    if names and known and not len(order):
-        problem = f"no label is known to the model or occurs at least {min_count} times"
-        raise CorpusError(f"{problem}; check the labels, or use a lower {S.min_label_count}")
-    if len(order) < (1 if known else 2):
-        problem = "no text has a label" if not len(names) else f"there is only the label {names[0]!r}"
-        if len(names) > 1:
-            problem = f"only {len(order)} of {len(names)} labels occur at least {min_count} times"
-        raise CorpusError(f"{problem}; a classifier requires at least two labels")
+    required = 1 if known else 2
+    if len(order) < required:
+        names_of_some = ", ".join(map(repr, names[:3])) or "none"
+        limit = f"are known to the model or occur at least {min_count} times" if known else f"occur {min_count} times"
+        problem = f"{len(order)} of {len(names)} labels ({names_of_some}) {limit}"
+        raise CorpusError(f"{problem}; at least {required} must; check the labels, or lower {S.min_label_count}")
     rank = np.full(len(names), -1, np.int64)
     rank[order] = np.arange(len(order))
     return Vocabulary([names[row] for row in order], counts[order]), rank

@@ -248,10 +248,11 @@ def read_meta(folder: Path) -> dict[str, Any]:
         sizes = {name: (folder / name).stat().st_size for name in names}
         valid = is_intact and meta["files"] == sizes and meta["digests"].keys() == names
         valid = valid and all(type(meta[name]) is kind for name, kind in KINDS.items())
+        problem = f"{META} does not match the files"
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise FormatError(f"{folder} is not a complete encoded corpus: {error}") from error
+        valid, problem = False, str(error)
     if not valid:
-        raise FormatError(f"{folder} is not a complete encoded corpus: {META} does not match the files")
+        raise FormatError(f"{folder} is not a complete encoded corpus: {problem}")
     return dict(meta)
 
 

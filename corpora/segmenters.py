@@ -134,8 +134,6 @@ def load_pythainlp(engine: str) -> Segment:
 def load_hugging_face(path: str) -> Segment:
     """Load a `tokenizer.json` of the library tokenizers; special tokens are not added."""
     tokenizers: Any = import_extra("tokenizers", "tokenizers", "the tokenizer huggingface")
-    if not Path(path).is_file():
-        raise SettingError(f"the tokenizer huggingface requires a tokenizer.json, but {path!r} is not a file")
     try:
         tokenizer = tokenizers.Tokenizer.from_file(path)
     except Exception as error:  # the library raises plain Exceptions

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import word_break, word_cleaning
 from embeddings.corpora.segmenters import SEPARATOR, Segmenter
-from embeddings.errors import S, SettingError
+from embeddings.errors import SettingError
 from embeddings.registry import load
 from embeddings.settings import check_value
 
@@ -156,14 +156,10 @@ def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
     A name may have an argument, as in "spacy:de".
     """
     if not isinstance(tokenizer, str):
-        if not callable(tokenizer):
-            raise SettingError(f"{S.tokenizer} must be a name or a callable, got {tokenizer!r}")
         return tokenizer
     name, colon, argument = tokenizer.partition(":")
     built_in = {item.name: item for item in BUILT_IN}
     result = built_in[name] if name in built_in else load("tokenizer", name)
-    if not callable(result):
-        raise SettingError(f"the tokenizer {name!r} is not callable: {result!r:.80}")
     if colon and not (isinstance(result, Segmenter) and result.argument_name):
         raise SettingError(f"the tokenizer {name} takes no argument, got {argument!r:.80}")
     if isinstance(result, Segmenter):

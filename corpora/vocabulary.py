@@ -81,16 +81,11 @@ class Vocabulary:
         self.column: Any = words if hasattr(words, "to_pylist") else list(words)
         self.tokens = sum_counts(self.counts)
         self.total = self.tokens if total is None else int(total)
-        if self.counts.shape != (len(self.column),):
-            raise SettingError(
-                f"counts must have one number for each of {len(self.column)} words, got {self.counts.size}"
-            )
-        if np.any(self.counts < 0) or np.any(np.diff(self.counts) > 0):
-            raise SettingError("counts must be descending and not negative")
+        if self.counts.shape != (len(self.column),) or (self.counts < 0).any() or (np.diff(self.counts) > 0).any():
+            problem = f"descending and not negative, one for each of {len(self.column)} words"
+            raise SettingError(f"counts must be {problem}, got {self.counts.size} counts")
         if not self.tokens <= self.total <= MAX_SUM:
-            raise SettingError(
-                f"total must be from {self.tokens}, the sum of the counts, to {MAX_SUM}, got {self.total}"
-            )
+            raise SettingError(f"total must be from {self.tokens}, the sum of counts, to {MAX_SUM}, got {self.total}")
 
     @classmethod
     def from_counts(
@@ -183,24 +178,17 @@ class Vocabulary:
 
         Raises:
             CorpusError: no words are left; the message has the highest count.
-            SettingError: `max_vocab` is less than 1, or the rule returns something else.
+            SettingError: the rule returns something else.
         """
         if min_documents > 1 or rule is not None:
             is_selected = word_mask(self, min_count, min_documents, documents, rule)
             words = arrow.to_string_array(self.column).filter(arrow.to_arrow(is_selected))
             selected = Vocabulary(arrow.combine_chunks(words), self.counts[is_selected], total=self.total)
             return selected.select(max_vocab=max_vocab)
-        if max_vocab is not None and max_vocab < 1:
-            raise SettingError(f"{S.max_vocab} must be at least 1, got {max_vocab}")
-        if not len(self):
-            raise CorpusError("the vocabulary is empty")
         size = int(np.searchsorted(-self.counts, -min_count, side="right"))
         if not size:
-            word = f"{self.column[:1][0]!s}"
-            raise CorpusError(
-                f"no word occurs at least {min_count} times: the most frequent is {word!r} with {self.counts[0]}; "
-                f"lower {S.min_count}"
-            )
+            most = f"the most frequent is {str(self.column[0])!r} with {self.counts[0]}" if len(self) else "it is empty"
+            raise CorpusError(f"no word occurs at least {min_count} times: {most}; lower {S.min_count}")
         size = size if max_vocab is None else min(size, max_vocab)
         return Vocabulary(self.column[:size], self.counts[:size], total=self.total)
 
@@ -209,12 +197,7 @@ class Vocabulary:
 
         t is `subsample`, f the frequency of the word relative to all tokens in the vocabulary. This is the rule of the
         word2vec program, which keeps slightly more than equation 5 of Mikolov et al. (2013b).
-
-        Raises:
-            SettingError: `subsample` is negative or NaN.
         """
-        if not subsample >= 0:
-            raise SettingError(f"{S.subsample} must be at least 0, got {subsample}")
         if subsample == 0:
             return np.ones(len(self), np.float32)
         ratio = subsample * self.tokens / np.maximum(self.counts, 1)
@@ -228,10 +211,9 @@ class Vocabulary:
         """
         weights = self.counts.astype(np.float64) ** exponent
         total = weights.sum()
-        if total == 0 and self.tokens == 0:
-            raise SettingError("the counts of all words are 0, so no negative samples can be drawn")
         if not (np.isfinite(total) and total > 0):
-            raise SettingError(f"{S.noise_exponent} {exponent} gives weights that are not finite")
+            problem = f"draws no negative samples: their weights add up to {total} for {self.tokens} tokens"
+            raise SettingError(f"{S.noise_exponent(exponent)} {problem}")
         probabilities: NDArray[np.float64] = weights / total
         return probabilities
 
@@ -254,29 +236,15 @@ class Vocabulary:
             FormatError: the file is missing, broken or not a vocabulary.
         """
         check_no_stream(Path(path))
-        try:
-            with arrow.pa.OSFile(arrow.arrow_path(path), "rb") as source:
-                table = arrow.pa.ipc.open_file(source).read_all()
-            table.validate(full=True)
-        except (OSError, arrow.pa.ArrowException, UnicodeDecodeError) as error:
-            raise FormatError(f"{path} is not a readable vocabulary file: {' '.join(str(error).split())}") from error
-        try:
-            types = {field.name: str(field.type) for field in table.schema}
-            if len(types) < table.num_columns:
-                raise ValueError(f"a column occurs twice: {', '.join(table.column_names)}")
-            if types.get("word") not in ("string", "large_string") or types.get("count") != "int64":
-                raise ValueError(f"expected the columns word (string) and count (int64), got {types}")
+        table = arrow.read_table(Path(path), "vocabulary file")
+        try:  # KeyError: a column is missing, or occurs twice
             words, counts = (arrow.combine_chunks(table.column(name)) for name in ("word", "count"))
-            if words.null_count or counts.null_count:
-                raise ValueError("a word or count is missing")
-            if arrow.pc.count_distinct(words).as_py() != len(words):
-                raise ValueError("a word occurs twice")
-            total = (table.schema.metadata or {}).get(TOTAL)
-            if total is None:
-                raise ValueError("its metadata has no total")
-            return cls(words, arrow.to_numpy(counts), total=int(total))
-        except (SettingError, ValueError) as error:
-            raise FormatError(f"{Path(path)} is not a vocabulary file: {error}") from error
+            if words.null_count or counts.null_count or arrow.pc.count_distinct(words).as_py() != len(words):
+                raise ValueError("a word or count is missing, or a word occurs twice")
+            counts = arrow.to_numpy(counts.cast(arrow.pa.int64()))
+            return cls(arrow.to_string_array(words), counts, total=int(table.schema.metadata[TOTAL]))
+        except (ValueError, KeyError, TypeError, arrow.pa.ArrowException) as error:
+            raise FormatError(f"{Path(path)} is not a vocabulary file: {' '.join(str(error).split())}") from error
 
 
 def word_mask(
@@ -289,10 +257,7 @@ def word_mask(
     """Return a mask of the words that `Vocabulary.select` selects, (V,)."""
     is_selected = vocabulary.counts >= min_count
     if min_documents > 1:
-        if documents is None or documents.shape != vocabulary.counts.shape:
-            raise SettingError(
-                f"{S.min_documents} requires {S.documents}: the number of documents that contain each word"
-            )
+        assert documents is not None, "min_documents requires documents"
         is_selected &= documents >= min_documents
     if rule is not None:
         for row, (word, count) in enumerate(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True)):
@@ -346,14 +311,10 @@ def read_text(path: Path) -> Vocabulary:
         if not line.strip():
             continue
         match = LINE.fullmatch(line.rstrip(" \t\r"))
-        if not match:
-            excerpt = line if len(line) <= 40 else line[:37] + "..."
-            raise FormatError(f"{path}, line {number}: expected a word and its count, got {excerpt!r}")
-        if match[1] in counts:
-            raise FormatError(f"{path}, line {number}: the word {match[1]!r} occurs twice")
+        if not match or match[1] in counts:
+            expected = f"the word {match[1]!r} once" if match else "a word and its count"
+            raise FormatError(f"{path}, line {number}: expected {expected}, got {line!r:.40}")
         counts[match[1]] = int(match[2])
-    if not counts:
-        raise FormatError(f"{path} contains no words")
     try:
         return Vocabulary.from_counts(counts)
     except SettingError as error:

@@ -26,7 +26,7 @@ from embeddings.settings import check_value
 
 Case = Literal["lower", "fold", "keep"]
 Normalization = Literal["nfc", "nfkc", "none"]
-LANGUAGES = ("tr", "az", "lt", "el")  # with rules of case
+Language = Literal["tr", "az", "lt", "el"]  # with rules of case
 # values of the setting `fold`
 FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s", "arabic-letters", *CHINESE_SCRIPTS)
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
@@ -71,11 +71,7 @@ class WordRules:
 
     def __post_init__(self) -> None:
         check_value("case", self.case, Case, {})
-        if self.language not in (None, *LANGUAGES):
-            raise SettingError(
-                f"{S.language} is only for languages with their own rules of case, {', '.join(LANGUAGES)}; "
-                f"omit {self.language!r:.40}"
-            )
+        check_value("language", self.language, Language | None, {})
         tokenizer, foldings = resolve_tokenizer(self.tokenizer), check_foldings(self.fold or "")
         for script in self.chinese_scripts:
             chinese_converter(script)
@@ -192,11 +188,9 @@ class WordRules:
 def check_foldings(fold: str | Iterable[str]) -> list[str]:
     """Return the names of foldings in the order of `FOLDINGS`; raises SettingError for an unknown name."""
     names = [name.strip() for name in (fold.split(",") if isinstance(fold, str) else fold)]
-    for name in filter(None, names):
-        if name not in FOLDINGS:
-            raise SettingError(f"{S.fold} must be among {', '.join(FOLDINGS)}, got {name!r}")
-    if len({*names} & {*CHINESE_SCRIPTS}) > 1:
-        raise SettingError(f"{S.fold} can convert words to one of {' and '.join(CHINESE_SCRIPTS)}, not to both")
+    if {*filter(None, names)} - {*FOLDINGS} or {*CHINESE_SCRIPTS} <= {*names}:
+        expected = f"{', '.join(FOLDINGS)}, and only one of the last two"
+        raise SettingError(f"{S.fold} must be among {expected}, got {', '.join(names)!r}")
     return [name for name in FOLDINGS if name in names]
 
 

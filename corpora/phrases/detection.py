@@ -45,13 +45,11 @@ def load_connectors(source: str | None) -> frozenset[str]:
     if source is None:
         return frozenset()
     path = Path(source)
-    if not path.is_file():
-        if source == "english":
-            return ENGLISH_CONNECTORS
-        raise SettingError(f"{S.connectors} must be english or a file of words, got {source!r}")
+    if source == "english" and not path.is_file():
+        return ENGLISH_CONNECTORS
     words = frozenset(" ".join(read_text_lines(path, "list of connectors")).split())
-    if not 0 < len(words) <= MAX_CONNECTOR_WORDS:
-        raise SettingError(f"{path} must contain 1 to {MAX_CONNECTOR_WORDS} connectors, got {len(words)}")
+    if len(words) > MAX_CONNECTOR_WORDS:
+        raise SettingError(f"{path} must contain at most {MAX_CONNECTOR_WORDS} connectors, got {len(words)}")
     return words
 
 
@@ -248,8 +246,7 @@ class Phrases(Settings):
                 allowed = f"at least {lowest:g}" if highest == math.inf else f"from {lowest:g} to {highest:g}"
                 raise SettingError(f"{S.threshold} must be {allowed} for scoring {self.scoring}, got {threshold}")
         if len(self.min_scores) > self.passes:
-            numbers = f"{len(self.min_scores)} values for {self.passes} passes"
-            raise SettingError(f"{S.thresholds} must have at most one value for each pass, got {numbers}")
+            raise SettingError(f"{S.thresholds(self.thresholds)} has more values than {S.passes(self.passes)}")
         load_connectors(self.connectors)
         if self.types is None:
             if self.lexicon is not None:
@@ -264,14 +261,13 @@ class Phrases(Settings):
         """The minimum score of each pass; the last is used for all further passes."""
         if self.thresholds is None:
             return [SCORES[self.scoring].threshold if self.threshold is None else self.threshold]
-        if self.threshold is not None:
-            raise SettingError(f"{S.threshold} and {S.thresholds} cannot be combined")
         try:
+            if self.threshold is not None:
+                raise ValueError
             return [float(part) for part in self.thresholds.split(",")]
         except ValueError:
-            raise SettingError(
-                f"{S.thresholds} must be numbers separated by commas, got {self.thresholds!r:.80}"
-            ) from None
+            expected = f"numbers separated by commas, without {S.threshold}"
+            raise SettingError(f"{S.thresholds} must be {expected}, got {self.thresholds!r:.80}") from None
 
     @property
     def fingerprint(self) -> str:
@@ -414,12 +410,7 @@ def phrase_config(
     """
     check_joiner(joiner)
     check_value("phrase_mode", mode, PhraseMode, {})
-    source: object = phrases
     if isinstance(phrases, str | os.PathLike):
         is_auto = str(phrases) == AUTO and not Path(phrases).exists()
-        source = Phrases() if is_auto else read_phrases(phrases, joiner=joiner)
-    if isinstance(source, PhraseList):
-        source = source.map_words(form)
-    if not isinstance(source, Phrases | PhraseList):
-        raise SettingError(f"{S.phrases} must be Phrases, a PhraseList, a file or {AUTO!r}, got {phrases!r}")
-    return PhraseConfig(source, joiner, mode)
+        phrases = Phrases() if is_auto else read_phrases(phrases, joiner=joiner)
+    return PhraseConfig(phrases.map_words(form) if isinstance(phrases, PhraseList) else phrases, joiner, mode)

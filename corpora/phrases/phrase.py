@@ -48,24 +48,19 @@ class PhraseSource(Protocol):
 
 def check_phrase(phrase: Phrase) -> None:
     """Raise SettingError unless a phrase has 2 to 32 valid words, and valid numbers."""
-    if not 2 <= len(phrase.words) <= MAX_WORDS or not all(isinstance(word, str) and word for word in phrase.words):
-        raise SettingError(f"a phrase must have 2 to {MAX_WORDS} words, none of them empty, got {phrase.words!r:.80}")
-    if not all(map(is_encodable, phrase.words)):
-        raise SettingError(f"the words of a phrase must be valid Unicode, got {phrase.words!r:.80}")
-    if phrase.count is not None and not 0 <= phrase.count <= MAX_SUM:
-        raise SettingError(f"the count of a phrase must be from 0 to {MAX_SUM}, got {phrase.count!r:.80}")
-    if phrase.score is not None and not math.isfinite(phrase.score):
-        raise SettingError(f"the score of a phrase must be finite, got {phrase.score}")
-    if not 1 <= phrase.step <= MAX_PASSES:
-        raise SettingError(f"the pass of a phrase must be from 1 to {MAX_PASSES}, got {phrase.step}")
+    if not 2 <= len(phrase.words) <= MAX_WORDS or not all(word and is_encodable(word) for word in phrase.words):
+        expected = f"2 to {MAX_WORDS} words of valid Unicode, none of them empty"
+        raise SettingError(f"a phrase must have {expected}, got {phrase.words!r:.80}")
+    is_counted = 0 <= (phrase.count or 0) <= MAX_SUM and 1 <= phrase.step <= MAX_PASSES
+    if not (is_counted and math.isfinite(phrase.score or 0)):
+        limits = f"a count from 0 to {MAX_SUM}, a finite score and a pass from 1 to {MAX_PASSES}"
+        raise SettingError(f"a phrase must have {limits}, got {phrase.count}, {phrase.score} and {phrase.step}")
 
 
 def check_joiner(joiner: str) -> str:
     """Return the joiner; raises SettingError if it is empty, not valid Unicode, or has a letter, digit or space."""
-    if not isinstance(joiner, str) or not joiner or any(mark.isalnum() or mark.isspace() for mark in joiner):
+    if not joiner or not is_encodable(joiner) or any(mark.isalnum() or mark.isspace() for mark in joiner):
         raise SettingError(f"{S.joiner} must be characters other than letters, digits and white space, got {joiner!r}")
-    if not is_encodable(joiner):
-        raise SettingError(f"{S.joiner} must be valid Unicode, got {joiner!r}")
     return joiner
 
 

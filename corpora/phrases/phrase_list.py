@@ -45,8 +45,6 @@ class PhraseList:
         by_words: dict[tuple[str, ...], Phrase] = {}
         for item in phrases:
             words = item.split() if isinstance(item, str) else item
-            if not isinstance(words, Phrase | Sequence):
-                raise SettingError(f"a phrase must be a string or a sequence of words, got {item!r:.80}")
             phrase = words if isinstance(words, Phrase) else Phrase(tuple(words))
             check_phrase(phrase)
             by_words.setdefault(phrase.words, phrase)
@@ -65,9 +63,9 @@ class PhraseList:
         ['in', 'new_york']
 
         Raises:
-            SettingError: `words` is not a list of strings.
+            SettingError: `words` is a string.
         """
-        if isinstance(words, str) or not isinstance(words, Iterable) or not all(isinstance(w, str) for w in words):
+        if isinstance(words, str):
             raise SettingError(f"phrases are joined in a list of words, got {words!r:.80}")
         tokens: list[tuple[str, ...]] = [(word,) for word in words]
         for phrases in self._words_by_pass:
@@ -165,14 +163,15 @@ def read_phrases(path: str | os.PathLike[str], *, joiner: str = JOINER) -> Phras
     first = lines[0].split("\t")
     has_header = first[0] == HEADER[0]
     columns = first if has_header else HEADER[:1]
+    check_joiner(joiner)
     phrases = []
     for number, line in enumerate(lines[has_header:], 1 + has_header):
         if line.strip():
             fields = dict(zip(columns, line.split("\t"), strict=False))
             try:
-                phrases.append(parse_phrase(fields, check_joiner(joiner)))
-            except SettingError as error:
-                raise FormatError(f"{path}, line {number}: {error}") from None
+                phrases.append(parse_phrase(fields, joiner))
+            except ValueError as error:  # a SettingError, too
+                raise FormatError(f"{path}, line {number}: {error!s:.200}") from None
     if not phrases:
         raise FormatError(f"{path} contains no phrases")
     return PhraseList(phrases)
@@ -186,10 +185,7 @@ def parse_phrase(fields: dict[str, str], joiner: str) -> Phrase:
         text = fields[HEADER[0]]
         raise SettingError(f"expected at least two words, separated by spaces or {joiner!r}, got {text!r:.80}")
     values: dict[str, Any] = {name: value for name, value in fields.items() if value.strip() not in ("", "-")}
-    try:
-        values |= {name: kind(values[name]) for name, kind in NUMBERS.items() if name in values}
-    except ValueError as error:
-        raise SettingError(f"a field is not a number: {error!s:.80}") from None
+    values |= {name: kind(values[name]) for name, kind in NUMBERS.items() if name in values}
     phrase = Phrase(tuple(words), values.get("count"), values.get("score"), values.get("type"), values.get("pass", 1))
     check_phrase(phrase)
     return phrase

@@ -58,8 +58,6 @@ def read_lexicon(path: str | os.PathLike[str]) -> Lexicon:
                     f"{path}, line {number}: expected a word, a tab and a tag such as NOUN, got {line!r:.80}"
                 )
             tags[word] = tag
-    if not tags:
-        raise FormatError(f"{path} contains no words")
     return {lower_case(word): tag for word, tag in tags.items()} | tags
 
 

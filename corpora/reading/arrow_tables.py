@@ -15,7 +15,7 @@ from embeddings.corpora.reading.compression import PeekableStream, detect_compre
 from embeddings.corpora.reading.data_tables import DataTable, ReadBatches, conversion_errors
 from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.file_types import FileType
-from embeddings.corpora.reading.sources import File, read_error
+from embeddings.corpora.reading.sources import File, remote_errors
 from embeddings.corpora.reading.tables import (
     Batch,
     Cells,
@@ -23,7 +23,6 @@ from embeddings.corpora.reading.tables import (
     Table,
     as_binary,
     cast,
-    fits,
     is_list_type,
     is_number_type,
     is_string_type,
@@ -31,7 +30,7 @@ from embeddings.corpora.reading.tables import (
 )
 from embeddings.corpora.reading.tag_arrays import list_sizes
 from embeddings.corpora.reading.text_block import parts_of_size
-from embeddings.errors import CorpusError, RemoteError
+from embeddings.errors import CorpusError
 from embeddings.support.arrow import arrow_path, pa, pc, to_numpy
 
 BATCH_SIZE = 1 << 21  # approximate bytes of rows at a time
@@ -63,10 +62,6 @@ class ArrowTable(Table):
 
     def batches(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
         """Yield all rows, a few thousand at a time."""
-        for name, role in roles:
-            if not fits(kind := self.schema.field(name).type, role):
-                must = "numbers" if role is Role.NUMBER else "strings"
-                raise CorpusError(f"the column {name!r} of {self.name} must hold {must}, got {kind}")
         start = 0
         with self.errors():
             for batch in self.read_batches(list(dict.fromkeys(name for name, _ in roles))):
@@ -102,7 +97,8 @@ class ArrowTable(Table):
         converted = cast(array, role) if is_valid else None
         if converted is None:
             role = Role.TEXT if role is Role.ANY else role
-            converted = Cells(name, role, position, self.decoder, has_bytes=True).array(as_binary(array).to_pylist())
+            values = (array if is_valid else as_binary(array)).to_pylist()
+            converted = Cells(name, role, position, self.decoder, has_bytes=not is_valid).array(values)
         return converted
 
 
@@ -180,9 +176,8 @@ def open_arrow(
 def arrow_errors(name: str, file_type: FileType) -> Iterator[None]:
     """Convert pyarrow errors to a CorpusError of one line that names the file."""
     try:
-        yield
-    except RemoteError as error:
-        raise read_error(name, error) from None
+        with remote_errors():
+            yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: of a column name
         reason = " ".join(str(error).split())
         raise CorpusError(f"{name} is truncated or corrupt {file_type.value}: {reason}") from error

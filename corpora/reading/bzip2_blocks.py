@@ -20,6 +20,12 @@ class UnusualError(Exception):
     """A file cannot be read in blocks."""
 
 
+def require(is_usual: bool) -> None:
+    """Raise UnusualError if a part of a file is not as usual."""
+    if not is_usual:
+        raise UnusualError
+
+
 # A file is one or more streams: "BZh" and a level, blocks, END and the checksum of the checksums of the blocks, padded
 # to a byte. A block is BLOCK, its checksum, and data; it begins and ends at any bit.
 
@@ -55,14 +61,13 @@ def bzip2_blocks(read: Read) -> Iterator[bytes]:
     data = read(CHUNK)
     while data:
         header, start, total = data[:4], 32, 0
-        if header[:3] != b"BZh" or header[3:] not in b"123456789":
-            raise UnusualError
+        require(header[:3] == b"BZh" and header[3:] in b"123456789")
         while bits(data, start, MARKER_BITS) == BLOCK:
             searched = start + MARKER_BITS + CHECKSUM_BITS
             while (stop := next_marker(data, searched)) is None:
                 searched = max(searched, 8 * len(data) - MARKER_BITS)
-                if len(data) > MAX_BLOCK or not (more := read(CHUNK)):
-                    raise UnusualError
+                more = read(CHUNK)
+                require(len(data) <= MAX_BLOCK and len(more) > 0)
                 data += more
             checksum = bits(data, start + MARKER_BITS, CHECKSUM_BITS)
             total = (total << 1 & 0xFFFFFFFF | total >> 31) ^ checksum
@@ -70,8 +75,7 @@ def bzip2_blocks(read: Read) -> Iterator[bytes]:
             block = (bits(data, start, stop - start) << MARKER_BITS | END) << CHECKSUM_BITS | checksum
             yield header + (block << -size % 8).to_bytes((size + 7) // 8, "big")
             data, start = data[stop // 8 :] + read(CHUNK * (len(data) - stop // 8 < CHUNK)), stop % 8
-        if bits(data, start, MARKER_BITS + CHECKSUM_BITS) != END << CHECKSUM_BITS | total:
-            raise UnusualError
+        require(bits(data, start, MARKER_BITS + CHECKSUM_BITS) == END << CHECKSUM_BITS | total)
         data = data[(start + MARKER_BITS + CHECKSUM_BITS + 7) // 8 :]
         data += read(CHUNK * (len(data) < CHUNK))
 
@@ -79,12 +83,8 @@ def bzip2_blocks(read: Read) -> Iterator[bytes]:
 def decompress_block(block: bytes) -> bytes:
     """Return the content of a block."""
     decoder = bz2.BZ2Decompressor()
-    try:
-        data = decoder.decompress(block, MAX_BLOCK)
-    except OSError as error:
-        raise UnusualError from error
-    if not decoder.eof or decoder.unused_data:
-        raise UnusualError
+    data = decoder.decompress(block, MAX_BLOCK)
+    require(decoder.eof and not decoder.unused_data)
     return data
 
 
@@ -107,7 +107,7 @@ def decompress_blocks(read: Read, start_again: Callable[[], Read], threads: int)
                 yield from (data[at : at + CHUNK] for at in range(0, len(data), CHUNK))
                 pending.extend(islice(jobs, 1))
             return
-        except UnusualError:
+        except (UnusualError, OSError):  # OSError: of the standard library, for a damaged block
             pool.shutdown(cancel_futures=True)
     read = start_again()
     while data := read(CHUNK):

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.errors import CorpusError, S
 from embeddings.printable import format_names
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ColumnSelection:
         kept = table.columns if self.kept is None else self.kept
         for name in kept:
             check_column_exists(table.name, name, table.columns)
-        return Columns([self.text or self.infer_text_column(table, tags)], tags, kept=kept)
+        return Columns([self.infer_text_column(table, tags) if self.text is None else self.text], tags, kept=kept)
 
     def tag_columns(self, table: "Table") -> Sequence[str]:
         """Return the tag columns of a table."""
@@ -93,46 +93,26 @@ class ColumnSelection:
         candidates = next(filter(None, ([one for one in part if one not in tags] for part in of_kinds)), [])
         if TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1:
             candidates = [TEXT_COLUMN]
-        if len(names) == len(candidates) == 1 and ";" in names[0]:
-            raise CorpusError(
-                f"{name} has one column, {names[0]!r:.80}: separate columns by commas, or select it by {S.text_column}"
-            )
-        if not candidates:
-            raise CorpusError(f"{name} has no column of strings; its columns: {format_names(names)}")
-        if len(candidates) > 1:
-            raise CorpusError(
-                f"{name} has several text columns; select one with {S.text_column}: {format_names(candidates)}"
-            )
+        is_joined = len(names) == 1 and ";" in names[0]  # by semicolons
+        if is_joined or len(candidates) != 1:
+            several = f"has several text columns; select one with {S.text_column}"
+            problem = several if candidates else "has no column of strings; its columns"
+            problem = f"has one column: separate columns by commas, or set {S.text_column}" if is_joined else problem
+            raise CorpusError(f"{name} {problem}: {format_names(candidates or names)}")
         self.inferred_columns[name] = candidates[0]
         return candidates[0]
 
 
-def check_column(name: str, column: str | None) -> str | None:
-    """Return the name of a column; raises SettingError if it is empty or not a string."""
-    if column is not None and (not isinstance(column, str) or not column):
-        raise SettingError(f"{S[name + '_column']} must be the name of a column, got {column!r}")
-    return column
-
-
-def check_tag_columns(columns: str | Sequence[str] | None) -> str | list[str] | None:
-    """Return the name of a column, or the distinct names of several; None for no column."""
-    names = list(dict.fromkeys(column_names(columns)))
-    if not all(isinstance(name, str) and name for name in names):
-        raise SettingError(f"{S.tag_column} must be the name of a column or names of several, got {columns!r}")
-    return names if len(names) > 1 else next(iter(names), None)
-
-
-def column_names(columns: str | Sequence[str] | None) -> Sequence[str]:
-    """Return column names as a sequence: one name as a list of one, None as an empty list."""
-    return columns if isinstance(columns, list | tuple) else [] if columns is None else [cast(str, columns)]
+def column_names(columns: str | Sequence[str] | None) -> list[str]:
+    """Return the distinct names of columns: one for a string, none for None."""
+    return [columns] if isinstance(columns, str) else list(dict.fromkeys(columns or ()))
 
 
 def check_column_exists(file: str, column: str, names: Sequence[str]) -> None:
     """Refuse a column that is missing or ambiguous."""
-    if names.count(column) > 1:
-        raise CorpusError(f"{file} has {names.count(column)} columns called {column!r}")
-    if column not in names:
-        raise CorpusError(f"{file} has no column {column!r}; its columns: {format_names(names)}")
+    if names.count(column) != 1:
+        number = "no column" if column not in names else f"{names.count(column)} columns"
+        raise CorpusError(f"{file} has {number} {column!r}; its columns: {format_names(names)}")
 
 
 def is_null(value: object) -> bool:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Self
 
 from embeddings.corpora.reading.bzip2_blocks import Read, decompress_blocks
-from embeddings.corpora.reading.sources import File, Source, read_error
-from embeddings.errors import CorpusError, FormatError, RemoteError, marked
+from embeddings.corpora.reading.sources import File, Source, read_errors
+from embeddings.errors import CorpusError, FormatError, marked
 from embeddings.support.arrow import pa
 from embeddings.support.local_paths import local_path
 
@@ -70,10 +70,8 @@ def peek(stream: IO[bytes], name: str) -> PeekableStream:
     """Wrap an open file so that its compression can be detected; read errors become CorpusErrors that name it."""
 
     def read(size: int) -> bytes:
-        try:
+        with read_errors(name):
             return stream.read(size)
-        except OSError as error:
-            raise read_error(name, error) from error
 
     return PeekableStream(read, name, MAX_MAGIC)
 
@@ -230,29 +228,31 @@ BUFFER_SIZE = 1 << 20
 
 def open_binary(path: Path) -> BinaryIO:
     """Open a file for reading bytes, without decompression; of a remote file, its local copy."""
-    try:
+    with vector_file_errors(path):
         path = local_path(path)
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise FormatError(f"{path} is a pipe or device, but vectors are read from files; save it to a file first")
         return path.open("rb")
-    except RemoteError as error:
-        raise FormatError(marked(error)) from None
-    except FileNotFoundError:
-        raise FormatError(f"{path} does not exist") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise FormatError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+@contextmanager
+def vector_file_errors(path: Path) -> Iterator[None]:
+    """Convert errors of a file that cannot be read, or is not complete, to a FormatError of one line that names it."""
+    try:
+        with read_errors(str(path)):
+            yield
+    except CorpusError as error:
+        raise FormatError(marked(error)) from error
 
 
 class DecompressedFile(io.RawIOBase):
     """The decompressed content of a file, sequential only; truncated or corrupt data raise FormatError."""
 
     def __init__(self, path: Path, stream: BinaryIO) -> None:
-
-        try:
+        self.path = path
+        with vector_file_errors(path):
             self.inner = decompress(peek(stream, str(path)))
-        except CorpusError as error:
-            raise FormatError(marked(error)) from error
 
     def readable(self) -> bool:
         """Return true."""
@@ -260,10 +260,8 @@ class DecompressedFile(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read one block into the buffer."""
-        try:
+        with vector_file_errors(self.path):
             data = self.inner(len(buffer))
-        except CorpusError as error:
-            raise FormatError(marked(error)) from error
         buffer[: len(data)] = data
         return len(data)
 
@@ -277,8 +275,9 @@ def open_decompressed(path: Path) -> Iterator[io.BufferedReader]:
                 yield io.BufferedReader(stream, BUFFER_SIZE)  # type: ignore[arg-type]  # any binary stream works
             else:
                 yield io.BufferedReader(DecompressedFile(path, stream), BUFFER_SIZE)
-    except OSError as error:  # for example, a failing disk
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
+    except OSError as error:  # for example, a failing disk; other errors may be of the caller
+        with vector_file_errors(path):
+            raise error from None
 
 
 def stream_compression(stream: BinaryIO) -> str | None:

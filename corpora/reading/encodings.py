@@ -164,9 +164,7 @@ def check_encoding(encoding: str) -> str:
     try:
         information = codecs.lookup(encoding)
         "a".encode(encoding)  # refuses codecs between bytes, such as zlib
-        if information.incrementaldecoder is None:
-            raise LookupError
-        information.incrementaldecoder("strict").decode(b"", False)
+        codecs.getincrementaldecoder(encoding)("strict").decode(b"", False)
     except (LookupError, ValueError):  # ValueError: a NUL in the name
         message = "expected an encoding of Python, such as cp1252, shift_jis, gb18030 or utf-16"
         raise SettingError(f"unknown encoding {encoding!r:.80}; {message}") from None
@@ -180,12 +178,10 @@ def check_byte_order(head: bytes, encoding: str, name: str) -> None:
     family = (actual or "")[:6]  # utf-16 or utf-32
     if actual is None or (mark is None and encoding not in (UTF8, family)):
         return
-    if mark is None and encoding == family:
-        raise CorpusError(f"{name} has no byte order mark of {family.upper()}; set {S.encoding} to {actual}")
-    if not encoding.startswith(family):
-        raise CorpusError(
-            f"{name} is text in {family.upper()}, by {sign}, not in {encoding.upper()}; set {S.encoding} to {actual}"
-        )
+    has_no_mark = mark is None and encoding == family  # by which Python would know the order of bytes
+    if has_no_mark or not encoding.startswith(family):
+        problem = "without a byte order mark" if has_no_mark else f"not in {encoding.upper()}"
+        raise CorpusError(f"{name} is text in {family.upper()}, by {sign}, {problem}; set {S.encoding} to {actual}")
 
 
 def nul_pattern(head: bytes) -> str | None:

@@ -64,17 +64,19 @@ def detect_binary(head: bytes) -> FileType | None:
     return next((file_type for magic, file_type in MAGIC.items() if head.startswith(magic)), None)
 
 
-def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
+def detect(head: bytes, name: str) -> FileType:
     """Return the type of a text file or a table of text by its first bytes, in UTF-8, or else by its name."""
-    for magic, description in FOREIGN.items():
-        if head.startswith(magic):
-            raise CorpusError(f"{name} is {description}; expected UTF-8 text")
-    if head.count(b"\0") >= max(MIN_NULS, len(head) // SPARSE):
-        raise CorpusError(f"{name} is not text: {head.count(0)} of its first {len(head)} bytes are NUL")
     path = PurePath(name.lower())
     extension = PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
-    if head and extension in ARROW_EXTENSIONS:
-        raise CorpusError(f"{name} is broken: it does not start like a {extension} file")
+    problem = next(
+        (f"is {foreign}; expected UTF-8 text" for magic, foreign in FOREIGN.items() if head[:16].startswith(magic)), ""
+    )
+    if not problem and head.count(b"\0") >= max(MIN_NULS, len(head) // SPARSE):
+        problem = f"is not text: {head.count(0)} of its first {len(head)} bytes are NUL"
+    if not problem and head and extension in ARROW_EXTENSIONS:
+        problem = f"is broken: it does not start like a {extension} file"
+    if problem:
+        raise CorpusError(f"{name} {problem}")
     by_name, start = EXTENSIONS.get(extension), head.removeprefix(BOM_UTF8)
     if by_name in (FileType.CSV, FileType.TSV):
         return by_name
@@ -82,10 +84,6 @@ def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
         return FileType.JSON_ARRAY
     if by_name is FileType.JSON_LINES or JSON_OBJECT.match(start):
         return FileType.JSON_LINES
-    if text_column is not None:
-        extensions = ", ".join([*EXTENSIONS, *ARROW_EXTENSIONS])
-        problem = f"{name} is plain text and has no column {text_column!r}"
-        raise CorpusError(f"{problem}; columns are read from JSON under any name, and from {extensions}")
     return FileType.TEXT
 
 

@@ -82,8 +82,6 @@ class LabelFormat:
         prefix = self.prefix.encode("utf-8", "replace")
         if not prefix or any(byte in SPACE for byte in prefix):
             raise SettingError(f"{S.label_prefix} must be a string without white space, got {self.prefix!r}")
-        if self.separator == "":
-            raise SettingError(f"{S.label_separator} must not be empty")
 
     def read(
         self,

@@ -25,7 +25,14 @@ from embeddings.corpora.reading.encodings import (
     check_byte_order,
     utf8_blocks,
 )
-from embeddings.corpora.reading.file_types import FileType, detect, detect_binary, has_lone_returns
+from embeddings.corpora.reading.file_types import (
+    ARROW_EXTENSIONS,
+    EXTENSIONS,
+    FileType,
+    detect,
+    detect_binary,
+    has_lone_returns,
+)
 from embeddings.corpora.reading.json_arrays import array_lines
 from embeddings.corpora.reading.paragraphs import SAMPLE_SIZE, Lines, is_hard_wrapped, join_paragraphs
 from embeddings.corpora.reading.rows import RowReader, Rows
@@ -139,7 +146,7 @@ class SourceReader:
         if isinstance(source, DataTable):
             yield open_data_table(source, decoder), None
         elif isinstance(source, File):
-            with self.open(source, decoder, text_column=None) as (raw, data, file_type):
+            with self.open(source, decoder) as (raw, data, file_type):
                 if file_type in ARCHIVES:
                     raise CorpusError(f"{source.name} is {file_type.value}, which has documents but no columns")
                 with table_of_file(source, raw, data, file_type, decoder, BLOCK_SIZE, header) as table:
@@ -149,8 +156,9 @@ class SourceReader:
 
     def read_file(self, file: File, columns: ColumnSelection, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the text of a file, or the rows of a table."""
-        with self.open(file, decoder, text_column=columns.text) as (raw, data, file_type):
+        with self.open(file, decoder) as (raw, data, file_type):
             if file_type is FileType.TEXT:
+                refuse_columns(f"{file.name} is plain text and", columns)
                 lines = self.read_lines(raw, data, decoder)
                 yield from lines if self.duplicate_filter is None else self.duplicate_filter.lines(lines)
             else:
@@ -171,9 +179,7 @@ class SourceReader:
             )
 
     @contextmanager
-    def open(
-        self, file: File, decoder: Utf8Decoder, *, text_column: str | None
-    ) -> Iterator[tuple[PeekableStream, PeekableStream, FileType]]:
+    def open(self, file: File, decoder: Utf8Decoder) -> Iterator[tuple[PeekableStream, PeekableStream, FileType]]:
         """Open a file: its bytes as stored, its content, of text in UTF-8, and its type."""
         with self.opener.open(file) as (raw, content):
             data = PeekableStream(content, file.name)
@@ -182,13 +188,11 @@ class SourceReader:
                 check_byte_order(data.head, self.encoding, data.name)
                 if self.encoding != UTF8:
                     data = PeekableStream(Transcoder(data.read_some, self.encoding, decoder).read, data.name)
-                file_type = detect(data.head, file.name, text_column=text_column)
+                file_type = detect(data.head, file.name)
             yield raw, data, file_type
 
     def read_lines(self, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield plain text, then its end."""
-        if isinstance(self.columns, ColumnSelection) and self.columns.tags:
-            raise CorpusError(f"{raw.name} is plain text and has no column {self.columns.tags[0]!r}")
         line_is_open = False
         blocks = utf8_blocks(data.read_some, self.size, decoder)
         if has_lone_returns(data.head):
@@ -254,14 +258,22 @@ class SourceReader:
             columns = replace(columns, text=columns.text or "words", tags=columns.tags or ("tags",))
             records = record_rows.tagged_records(items)
             return record_rows.RecordTable(source.name, records, decoder, self.size), columns
-        if column := next(iter((*filter(None, [columns.text]), *columns.tags)), None):
-            raise CorpusError(f"{source.name} has no column {column!r}")
+        refuse_columns(source.name, columns)
         if isinstance(example, str) and not isinstance(source.items, Texts) and is_path_of_file(example):
             problem = f"its first item, {example!r}, is a file: Corpus(*paths)"
             raise CorpusError(f"an iterable must contain texts, but {problem}")
         if self.lines != "separate":
             items = (join_lines(item) if isinstance(item, str) else item for item in items)
         return record_rows.ItemTable(source.name, items, decoder, self.size), ColumnSelection(TEXT_COLUMN)
+
+
+def refuse_columns(what: str, columns: ColumnSelection) -> None:
+    """Refuse requested columns of something that has none."""
+    names = [name for name in (columns.text, *columns.tags) if name is not None]
+    if names:
+        extensions = ", ".join([*EXTENSIONS, *ARROW_EXTENSIONS])
+        hint = f"columns are read from mappings, from JSON under any name, and from {extensions}"
+        raise CorpusError(f"{what} has no column {names[0]!r}; {hint}")
 
 
 def join_lines(text: str) -> str:
@@ -312,7 +324,12 @@ def items_table(source: Items, decoder: Utf8Decoder) -> Table:
     if first and not has_names and (isinstance(first[0], str) or not isinstance(first[0], Sequence)):
         problem = f"must contain tuples or mappings, but its first item is {describe(first[0])}"
         raise CorpusError(f"{source.name} {problem}")
-    records = (record_rows.mapping_records if has_names else record_rows.tuple_records)(chain(first, items))
+    items = chain(first, items)
+    records = (
+        record_rows.mapping_records(items)
+        if has_names
+        else record_rows.tuple_records(items, len(first[0]) if first else 0)
+    )
     return record_rows.RecordTable(source.name, records, decoder, BLOCK_SIZE, has_names=has_names)
 
 
@@ -332,7 +349,7 @@ def is_table(source: Source, encoding: str = UTF8) -> bool:
         first = source.items[0] if isinstance(source.items, Sequence) and source.items else None
         return first is not None and not isinstance(first, str)
     decoder = Utf8Decoder("replace", source.name)
-    with SourceReader("replace", encoding=encoding).open(source, decoder, text_column=None) as (_, _, file_type):
+    with SourceReader("replace", encoding=encoding).open(source, decoder) as (_, _, file_type):
         return file_type not in (FileType.TEXT, *ARCHIVES)
 
 

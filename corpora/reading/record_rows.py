@@ -5,6 +5,7 @@ Arrow parses blocks of common JSON lines, the standard library everything else.
 
 import json
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
@@ -248,17 +249,17 @@ class BlockTable(RecordTable):
         n_lines = self.n_lines
         return lambda row: f"{self.name}, {self.unit} {n_lines + text.count(10, 0, int(starts()[row])) + 1}"
 
+    @abstractmethod
     def parsed_records(self, text: bytes) -> Iterator[Record]:
         """Yield the records of a block, parsed by the standard library."""
-        raise NotImplementedError
 
+    @abstractmethod
     def arrow_types(self, roles: Sequence[tuple[str, Role]]) -> dict[str, Any] | None:
         """Return the types with which Arrow reads columns; None if it might read something else than the sample has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parsed_batch(self, text: bytes, roles: Sequence[tuple[str, Role]], types: dict[str, Any]) -> Batch | None:
         """Parse a block with Arrow; None if Arrow refuses it, or might read something else than `parsed_records`."""
-        raise NotImplementedError
 
 
 class JsonTable(BlockTable):
@@ -323,22 +324,33 @@ def is_number(cell: Any) -> bool:
     return cell is not None and (isinstance(cell, JsonNumber) or hasattr(cell, "__float__"))
 
 
-def mapping_records(items: Iterable[Any]) -> Iterator[Record]:
+def item_records(items: Iterable[Any], fields: Callable[[Any], dict[str, Any]], what: str) -> Iterator[Record]:
+    """Yield items as records.
+
+    Arguments:
+        fields: returns the fields of an item; raises TypeError, ValueError or AttributeError for other items.
+        what: what the items are, for messages.
+    """
+    for number, item in enumerate(items, 1):
+        try:
+            yield f"item {number}", fields(item)
+        except (TypeError, ValueError, AttributeError):
+            raise CorpusError(f"item {number} is {describe(item)}; expected {what}, as the first item") from None
+
+
+def mapping_records(items: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
     """Yield Python mappings as records."""
-    for number, item in enumerate(items, 1):
-        if not isinstance(item, Mapping):
-            raise CorpusError(f"item {number} is {describe(item)}, but the first item is a mapping")
-        yield f"item {number}", dict(item)
+    return item_records(items, lambda item: {**item}, "a mapping")
 
 
-def tuple_records(items: Iterable[Any]) -> Iterator[Record]:
-    """Yield sequences of values as records whose fields are numbered; all must be as long as the first one."""
-    names: list[str] | None = None
-    for number, item in enumerate(items, 1):
-        names = position_names(item) if names is None else names
-        if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != len(names):
-            raise CorpusError(f"item {number} is {describe(item)}; expected a tuple of {len(names)} values")
-        yield f"item {number}", dict(zip(names, item, strict=True))
+def tuple_records(items: Iterable[Sequence[Any]], size: int) -> Iterator[Record]:
+    """Yield tuples of `size` values as records whose fields are numbered."""
+    names = position_names(range(size))
+    # a string of as many characters is no tuple
+    return item_records(
+        items, lambda item: dict(zip(names, (*item, *[None] * isinstance(item, str)), strict=True)),
+        f"a tuple of {size} values",
+    )  # fmt: skip
 
 
 def json_records(blocks: Iterable[bytes], file: str, number: int = 0, unit: str = "line") -> Iterator[Record]:
@@ -368,22 +380,19 @@ def parse_object(line: str, position: str) -> dict[str, Any]:
     """Parse the JSON object in a line."""
     try:
         value = DECODER.decode(line.lstrip())
+        problem = f"expected an object, got {describe_cell(value)}"
     except RecursionError:
-        raise CorpusError(f"{position}: JSON is nested too deeply") from None
-    except ValueError as error:
-        reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise CorpusError(f"{position}: invalid JSON: {reason}") from None
+        value, problem = None, "it is nested too deeply"
+    except json.JSONDecodeError as error:
+        value, problem = None, f"{error.msg} at column {error.colno}"
     if type(value) is not dict:
-        raise CorpusError(f"{position}: expected a JSON object, got {describe_cell(value)}")
+        raise CorpusError(f"{position}: invalid JSON: {problem}")
     return value
 
 
 def tagged_records(items: Iterable[Any]) -> Iterator[Record]:
     """Yield objects with the attributes `words` and `tags`, such as gensim's TaggedDocument, as records."""
-    for number, item in enumerate(items, 1):
-        if not (hasattr(item, "words") and hasattr(item, "tags")):
-            raise CorpusError(f"item {number} is {describe(item)}, but the first item has words and tags")
-        yield f"item {number}", {"words": item.words, "tags": item.tags}
+    return item_records(items, lambda item: {"words": item.words, "tags": item.tags}, "an object with words and tags")
 
 
 NEGATIVE_ZERO = re.compile(rb"-0[\s,}]")

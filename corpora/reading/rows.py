@@ -1,5 +1,6 @@
 """Rows of tables by the roles of their columns, for corpora of texts, labels, pairs, contexts and vectors."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 LINE_FEED, CARRIAGE_RETURN = b"\n\r"
 MAX_WEIGHT = 1e100  # so that the sum of weights is finite
+MAX_RATING = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -155,8 +157,11 @@ class RowReader:
         texts = [next(arrays) for _ in columns.texts]
         texts = [pc.fill_null(text, "") if text.null_count and not is_list_type(text.type) else text for text in texts]
         tags = [next(arrays) for _ in columns.tags]
-        ratings = None if columns.rating is None else finite(next(arrays), columns.rating, batch.position)
-        weights = None if columns.weight is None else check_weights(next(arrays), columns.weight, batch.position)
+        ratings = weights = None
+        if columns.rating is not None:
+            ratings = numbers_of(next(arrays), columns.rating, batch.position, -MAX_RATING, MAX_RATING)
+        if columns.weight is not None:
+            weights = numbers_of(next(arrays), columns.weight, batch.position, 0, MAX_WEIGHT)
         vectors = None
         if columns.vector is not None:
             vectors = list_rows(next(arrays), name, columns.vector, batch.position, self.dim)
@@ -205,23 +210,14 @@ def check_is_text(texts: list[str], name: str, *, is_all: bool = True) -> None:
         raise CorpusError(f"the text column in {name} holds numbers, not text")
 
 
-def finite(array: Any, column: str, position: Position) -> NDArray[np.float64]:
-    """Return numbers (rows,); raises CorpusError for the first one that is null or not finite."""
+def numbers_of(array: Any, column: str, position: Position, low: float, high: float) -> NDArray[np.float64]:
+    """Return numbers (rows,); raises CorpusError for the first one that is null or not from `low` to `high`."""
     numbers: NDArray[np.float64] = to_numpy(pc.fill_null(array, np.nan))
-    if not (is_finite := np.isfinite(numbers)).all():
-        row = int(np.argmin(is_finite))
-        raise CorpusError(f"{position(row)}: the column {column!r} must hold numbers, got {array[row].as_py()}")
+    if not (is_inside := (low <= numbers) & (numbers <= high)).all():
+        row = int(np.argmin(is_inside))
+        expected = f"numbers in [{low:g}, {high:g}]"
+        raise CorpusError(f"{position(row)}: the column {column!r} must hold {expected}, got {array[row].as_py()}")
     return numbers
-
-
-def check_weights(array: Any, column: str, position: Position) -> NDArray[np.float64]:
-    """Return weights (rows,), numbers from 0 on whose sum is finite."""
-    weights = finite(array, column, position)
-    if (is_outside := (weights < 0) | (weights > MAX_WEIGHT)).any():
-        row = int(np.argmax(is_outside))
-        problem = f"the weight in column {column!r} must be in [0, {MAX_WEIGHT:g}], got {weights[row]:g}"
-        raise CorpusError(f"{position(row)}: {problem}")
-    return weights
 
 
 def list_rows(

@@ -13,6 +13,7 @@ from typing import IO, Any
 
 from embeddings.corpora.reading.data_tables import BagItems, DataTable, as_table, has_attributes
 from embeddings.errors import CorpusError, RemoteError, S, marked
+from embeddings.printable import describe
 from embeddings.support.foreign_files import is_hidden
 from embeddings.support.remote.address import Address, is_remote, parse_address
 from embeddings.support.remote.requests import map_ahead
@@ -58,10 +59,8 @@ class File:
                 raise CorpusError("standard input is closed")
             yield sys.stdin.buffer
             return
-        try:
+        with read_errors(self.name):
             stream = self.path.open("rb", buffering=0)
-        except OSError as error:
-            raise read_error(self.name, error) from error
         with stream:
             yield stream
 
@@ -105,10 +104,8 @@ class RemoteFile(File):
         """Open the file for reading bytes in order; raises CorpusError if that fails."""
         from embeddings.support.remote.store import RemoteReader
 
-        try:
+        with read_errors(self.name):
             stream = RemoteReader(self.address)
-        except RemoteError as error:
-            raise CorpusError(marked(error)) from None
         with stream:
             yield stream  # type: ignore[misc]  # it reads bytes as an open file does
 
@@ -145,11 +142,10 @@ def file_statuses(sources: Sequence[Source]) -> list[FileStatus] | None:
     files = [source for source in sources if isinstance(source, File) and source.path]
     if len(files) < len(sources):
         return None
+    ahead = N_STATUSES if any(isinstance(file, RemoteFile) for file in files) else 0
     try:
-        ahead = N_STATUSES if any(isinstance(file, RemoteFile) for file in files) else 0
-        statuses = list(map_ahead(lambda file: file.status(), files, ahead))
-    except RemoteError as error:
-        raise CorpusError(marked(error)) from None
+        with remote_errors():
+            statuses = list(map_ahead(lambda file: file.status(), files, ahead))
     except OSError:
         return None
     return None if any(status.size is None for status in statuses) else statuses
@@ -161,11 +157,25 @@ def total_size(sources: Sequence[Source]) -> int | None:
     return None if statuses is None else sum(status.size or 0 for status in statuses)
 
 
-def read_error(name: str, error: OSError) -> CorpusError:
-    """Return the error for a file that cannot be read."""
-    if isinstance(error, RemoteError):
-        return CorpusError(marked(error))
-    return CorpusError(f"{name} cannot be read: {error.strerror or error}")
+@contextmanager
+def remote_errors() -> Iterator[None]:
+    """Convert a RemoteError, which names the address, to a CorpusError."""
+    try:
+        yield
+    except RemoteError as error:
+        raise CorpusError(marked(error)) from None
+
+
+@contextmanager
+def read_errors(name: str) -> Iterator[None]:
+    """Convert errors of a file that cannot be read to a CorpusError of one line that names it."""
+    try:
+        with remote_errors():
+            yield
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        is_missing = isinstance(error, FileNotFoundError)
+        problem = "does not exist" if is_missing else f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise CorpusError(f"{name} {problem}") from error
 
 
 def resolve_source(source: Any) -> list[Source]:
@@ -186,13 +196,12 @@ def resolve_source(source: Any) -> list[Source]:
         return [table]
     if has_attributes(source, "npartitions", "to_delayed", "topk"):  # a Dask Bag
         return [Items(BagItems(source))]
+    reason: str | None = "pass a path, '-', a table, or an iterable of strings, token lists or rows"
     if isinstance(source, Iterable) and not isinstance(source, str | bytes | bytearray):
-        if reason := unusable_reason(source):
-            raise CorpusError(f"{type(source).__name__} is not a list of texts: {reason}")
-        return [Items(source)]
-    raise CorpusError(
-        f"a source must be a path, '-', a table, or an iterable of strings, token lists or rows, got {source!r}"
-    )
+        reason = unusable_reason(source)
+    if reason is not None:
+        raise CorpusError(f"a source cannot be {describe(source)}: {reason}")
+    return [Items(source)]
 
 
 def unusable_reason(source: Iterable[Any]) -> str | None:
@@ -213,38 +222,31 @@ def find_files(path: Path) -> list[Path]:
 
     A pattern has *, ? and [...], and ** for any folders; of folders that match, it means the files in them.
     """
-    try:
+    with read_errors(str(path)):
         if path.is_dir():
             if all((path / name).is_file() for name in MODEL_FILES):
                 raise CorpusError(f"{path} is a saved model, not a text")
             files = list(walk(path, ()))
-            if not files:
-                raise CorpusError(f"no files in the folder {path} (hidden files are skipped)")
-            return files
-        path.stat()
-    except FileNotFoundError as error:
-        if str(path) in BUILT_IN:
+        elif path.exists() or path.is_symlink():
+            path.stat()
+            return [path]
+        elif str(path) in BUILT_IN:
             return [BUILT_IN[str(path)]]
-        if has_magic(str(path)):
-            matches = [file for match in sorted(glob(str(path), recursive=True)) for file in find_files(Path(match))]
-            if not matches:
-                raise CorpusError(f"no file matches {str(path)!r}") from None
-            return list(dict.fromkeys(matches))
-        names = ", ".join(BUILT_IN)
-        raise CorpusError(f"no file or folder called {str(path)!r}; built-in corpora: {names}") from error
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise CorpusError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    return [path]
+        else:
+            matches = [match for match in sorted(glob(str(path), recursive=True)) if has_magic(str(path))]
+            files = list(dict.fromkeys(file for match in matches for file in find_files(Path(match))))
+    if not files:
+        hint = f"hidden files are skipped; built-in corpora: {', '.join(BUILT_IN)}"
+        raise CorpusError(f"no file or folder with files is called {str(path)!r}; {hint}")
+    return files
 
 
 def remote_sources(address: Address) -> list[RemoteFile]:
     """Return the remote file, the files of the folder, or the matches of the pattern."""
     from embeddings.support.remote.store import find_remote
 
-    try:
+    with remote_errors():
         return [RemoteFile(Path(str(one)), address=one) for one in find_remote(address)]
-    except RemoteError as error:
-        raise CorpusError(marked(error)) from None
 
 
 def walk(folder: Path, ancestors: tuple[tuple[int, int], ...]) -> Iterator[Path]:

@@ -1,6 +1,7 @@
 """Tables: rows in batches, one Arrow array a column in the type of its role, whatever the source is."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ class Batch:
     position: Position
 
 
-class Table:
+class Table(ABC):
     """An open table, which can be read once.
 
     Attributes:
@@ -84,9 +85,9 @@ class Table:
         """Refuse a column that the table does not have once."""
         check_column_exists(self.name, name, self.columns)
 
+    @abstractmethod
     def batches(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
         """Yield all rows, of columns that exist; texts are strings or lists of tokens in a whole batch."""
-        raise NotImplementedError
 
 
 # ------------------------------------------------------------------------------------------------ of Arrow arrays
@@ -146,32 +147,21 @@ def plain(array: Any) -> Any:
     return array
 
 
-def fits(kind: Any, role: Role) -> bool:
-    """Whether the values of an Arrow type can have a role; values that differ, such as fractions, are seen later."""
-    kind, types = plain_type(kind), pa.types
-    if role in (Role.ANY, Role.VECTOR) or types.is_null(kind):  # who uses vectors checks them
-        return True
-    if role is Role.NUMBER:
-        return is_number_type(kind) or is_string_type(kind)
-    kind = plain_type(kind.value_type) if is_list_type(kind) else kind
-    is_tag = role is Role.TAG and (types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind))
-    return is_string_type(kind) or is_tag
-
-
 def cast(array: Any, role: Role) -> Any:
-    """Return a plain array in the type of a role; None if Arrow refuses some value."""
-    kind = array.type
+    """Return a plain array in the type of a role; None if Arrow refuses some value, or would convert other types."""
+    kind, types = array.type, pa.types
     try:
         if role is Role.NUMBER:
             return array.cast(pa.float64())
         if role in (Role.ANY, Role.VECTOR):
             return array
-        if is_list_type(kind):
+        if is_list_type(kind) and not is_list_type(kind.value_type):
             values = cast(array.flatten(), role)
             return None if values is None else list_array(values, list_sizes(array), array.is_null())
-        if pa.types.is_floating(kind):  # of integers and nulls, in pandas
+        if role is Role.TAG and types.is_floating(kind):  # of integers and nulls, in pandas
             array = array.cast(pa.int64())
-        return array.cast(pa.large_string())
+        is_tag = role is Role.TAG and (types.is_integer(kind) or types.is_floating(kind))
+        return array.cast(pa.large_string()) if is_tag or is_string_type(kind) or types.is_null(kind) else None
     except (pa.ArrowException, TypeError):
         return None
 
@@ -204,6 +194,9 @@ def as_python(value: Any) -> Any:
 def describe_cell(value: object) -> str:
     """Format a value for a message."""
     return f"the number {value:.20}" if isinstance(value, JsonNumber) else f"a value {describe(value)}"
+
+
+NAMES = {role: f"the {role.name.lower()}" for role in Role} | {Role.NUMBER: "the value in column"}
 
 
 @dataclass(frozen=True)
@@ -282,11 +275,9 @@ class Cells:
         try:
             return None if value is None else float(value)
         except (TypeError, ValueError, OverflowError):
-            raise CorpusError(
-                f"{self.position(row)}: the column {self.column!r} must hold numbers, got {value!r:.40}"
-            ) from None
+            raise self.error(value, row) from None
 
     def error(self, value: object, row: int, *, is_token: bool = False) -> CorpusError:
         """Return the error of a value that cannot have the role."""
-        what, must = ("a token of", "a string") if is_token else (f"the {self.role.name.lower()}", self.role.value)
+        what, must = ("a token of", "a string") if is_token else (NAMES[self.role], self.role.value)
         return CorpusError(f"{self.position(row)}: {what} {self.column!r} must be {must}, got {describe_cell(value)}")

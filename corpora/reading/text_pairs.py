@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import Columns, ColumnSelection, check_column
+from embeddings.corpora.reading.columns import Columns, ColumnSelection, column_names
 from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, check_encoding
 from embeddings.corpora.reading.reader import SourceReader, is_table
 from embeddings.corpora.reading.record_rows import batches_of
@@ -160,10 +160,18 @@ OTHER_NAMES = ("id", "_id", "label", "labels", "class", "category")  # of column
 
 
 @dataclass(frozen=True)
-class PairColumns:
-    """The columns of a table that hold a pair.
+class PairFormat:
+    """How pairs of texts are read from sources.
+
+    In a corpus, the path of a source may end with a colon and its proportion, as in "more.csv:3"; other sources are
+    tuples such as `(table, 3)`. An epoch then draws as many pairs as there are, from each source in its proportion, by
+    default 1, whatever its size. Without any proportion each pair is read once.
 
     Arguments:
+        kinds: what a pair is, several separated by commas. "columns": a row of a table, or a line of texts separated by
+            tabs. Made from documents: "title-body" (the title and each paragraph), "neighbouring-paragraphs",
+            "neighbouring-sentences", "neighbours" (both), "first-sentence" (the first sentence of a paragraph and the
+            rest of it).
         left: the column of the first text of a pair; by default the first of only two columns of strings, unless one is
             called label, class, category or id.
         right: the column of the second text of a pair; by default the second of two columns of strings.
@@ -175,20 +183,40 @@ class PairColumns:
             weight 1. By default all pairs have the same weight.
         header: whether the first row of CSV and TSV holds the names of columns, or a pair; by default, unless one of
             its cells is a number. Columns without names have their numbers, "1", "2" and so on, as names.
+        title_column: the column of titles of documents in tables. By default the first line of a document is its title.
+
+    Raises:
+        SettingError: a kind is unknown, or only one of `left` and `right` is set.
     """
 
+    kinds: str = COLUMNS
     left: str | None = None
     right: str | None = None
     negative: str | None = None
     rating: str | None = None
     weight: str | None = None
     header: bool | None = None
+    title_column: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("left", "right", "negative", "rating", "weight"):
-            check_column(name, getattr(self, name))
+        if not set(self.kind_names) <= set(KINDS):
+            raise SettingError(f"{S.kinds} must be among {', '.join(KINDS)}, got {self.kinds!r:.80}")
+        columns = {"left": self.left, "right": self.right, "negative": self.negative}
+        columns |= {"rating": self.rating, "weight": self.weight}
+        given = [S[f"{name}_column"] for name, value in columns.items() if value is not None]
+        if COLUMNS not in self.kind_names and (given or self.header is not None):
+            raise SettingError(f"{[*given, S.header][0]} requires {COLUMNS} among {S.kinds}, got {self.kinds}")
         if (self.left is None) != (self.right is None):
             raise SettingError(f"{S.left_column} and {S.right_column} must be set together")
+
+    @property
+    def kind_names(self) -> tuple[str, ...]:
+        """The kinds of pairs, each once."""
+        return tuple(dict.fromkeys(self.kinds.split(",")))
+
+    def row_reader(self, text_column: str | None) -> "PairReader":
+        """Return the reader of pairs; `text_column` is the column of documents in tables."""
+        return PairReader(self, ColumnSelection(text_column, column_names(self.title_column)))
 
     def resolve(self, table: Table) -> Columns:
         """The columns of the pairs of a table; one that is not set is inferred from the names in the table."""
@@ -198,8 +226,8 @@ class PairColumns:
         log.info("%s: pairs of the columns %s", table.name, ", ".join(name for name, _ in columns.roles))
         return columns
 
-    def inferred(self, table: Table) -> "PairColumns":
-        """These columns, and those that the names in a table tell."""
+    def inferred(self, table: Table) -> "PairFormat":
+        """The format with its columns and those that the names in a table tell."""
         named = (self.negative, self.rating, self.weight)
         texts = [name for name in table.text_columns if name not in named]
         if table.is_text and len(others := [name for name in table.columns if name not in named]) == 2:
@@ -231,15 +259,14 @@ class PairReader(RowReader):
     """Reads pairs without those with an empty side, and refuses pairs that nothing can be learned from.
 
     Arguments:
-        kinds: see `TextPairs`.
         documents: the columns of tables that hold documents.
     """
 
-    def __init__(self, columns: PairColumns, kinds: Sequence[str], documents: ColumnSelection) -> None:
-        self.kinds, self.documents = kinds, documents
-        self.document_kinds = [kind for kind in kinds if kind != COLUMNS]
+    def __init__(self, pairs: PairFormat, documents: ColumnSelection) -> None:
+        self.has_columns, self.documents = COLUMNS in pairs.kind_names, documents
+        self.document_kinds = [kind for kind in pairs.kind_names if kind != COLUMNS]
         reason = f"no document has {' or '.join(self.document_kinds)}; {RULE}" if self.document_kinds else "it is empty"
-        super().__init__(columns.resolve, "pairs of texts", columns.header, reason)
+        super().__init__(pairs.resolve, "pairs of texts", pairs.header, reason)
         self.example: list[str] | None = None  # the first pair, until another one differs
         self.rating: float | None = None  # the same
         self.n_texts = 2
@@ -250,7 +277,7 @@ class PairReader(RowReader):
         In plain text, blank lines separate documents; each row of a table and each string of an iterable is a document.
         The first line is the title, unless a column has the titles. Other lines are paragraphs.
         """
-        has_rows = not self.document_kinds or (COLUMNS in self.kinds and is_table(source, reader.encoding))
+        has_rows = not self.document_kinds or (self.has_columns and is_table(source, reader.encoding))
         return super().read_source(reader, source) if has_rows else self.document_pairs(reader, source)
 
     def document_pairs(self, reader: SourceReader, source: Source) -> Iterator[Rows]:
@@ -322,14 +349,9 @@ class TextPairs:
     Arguments:
         sources: files, folders and patterns, tables of other libraries, or iterables of tuples or mappings, as for
             `Corpus`. Lines of plain text have two or three cells separated by tabs.
-        kinds: what a pair is. "columns": a row of a table, or a line. The others are made from documents: "title-body",
-            the title and each paragraph; "neighbours", each two successive paragraphs, and each two successive
-            sentences of a paragraph; "neighbouring-paragraphs" and "neighbouring-sentences" separately;
-            "first-sentence", the first sentence of each paragraph and the rest of it. With "columns" among others,
-            tables and tuples are pairs, and plain text and strings are documents.
-        columns: the columns of tables, for the kind "columns".
-        text_column, title_column: the columns of documents in tables. Without title_column, the first line of a
-            document is its title.
+        pairs: what a pair is, and the columns of tables. With "columns" among other kinds, tables and tuples are pairs,
+            and plain text and strings are documents.
+        text_column: the column of documents in tables.
         encoding, encoding_errors: as for `Corpus`.
 
     Raises:
@@ -340,17 +362,13 @@ class TextPairs:
     def __init__(
         self,
         *sources: str | os.PathLike[str] | Iterable[Any],
-        kinds: str | Sequence[str] = COLUMNS,
-        columns: PairColumns | None = None,
+        pairs: PairFormat | None = None,
         text_column: str | None = None,
-        title_column: str | None = None,
         encoding: str = UTF8,
         encoding_errors: str = "strict",
     ) -> None:
         self.sources: list[Source] = [item for source in sources for item in resolve_source(source)]
-        self.kinds = check_kinds(kinds)
-        self.columns = columns or PairColumns()
-        self.text_column, self.title_column = text_column, title_column
+        self.pairs, self.text_column = pairs or PairFormat(), text_column
         self.encoding = check_encoding(encoding)
         self.encoding_errors = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         self.n_pairs = self.n_empty = 0  # of the last complete iteration
@@ -361,8 +379,7 @@ class TextPairs:
         return ", ".join(source.name for source in self.sources)
 
     def __iter__(self) -> Iterator[PairBatch]:
-        documents = ColumnSelection(self.text_column, (self.title_column,) if self.title_column else ())
-        pairs = PairReader(self.columns, self.kinds, documents)
+        pairs = self.pairs.row_reader(self.text_column)
         reader = SourceReader(self.encoding_errors, encoding=self.encoding, columns=pairs)
         for source in self.sources:
             for rows in pairs.read_source(reader, source):
@@ -372,61 +389,4 @@ class TextPairs:
         pairs.finish(self.name)
 
 
-def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
-    """The kinds of pairs, each once."""
-    names = [kinds] if isinstance(kinds, str) or not isinstance(kinds, Iterable) else [*kinds]
-    for name in names:
-        if name not in KINDS:
-            raise SettingError(f"a kind of pairs must be one of {', '.join(KINDS)}, got {name!r:.80}")
-    if not names:
-        raise SettingError(f"a kind of pairs is required: one or several of {', '.join(KINDS)}")
-    return tuple(dict.fromkeys(names))
-
-
 PAIR_SIDES = "pair_sides"  # in the description of a corpus: how many texts a pair has
-
-
-@dataclass(frozen=True)
-class PairFormat:
-    """How pairs of texts are read from the sources of a corpus.
-
-    The path of a source may end with a colon and its proportion, as in "more.csv:3"; other sources are tuples such as
-    `(table, 3)`. An epoch then draws as many pairs as there are, from each source in its proportion, by default 1,
-    whatever its size. Without any proportion each pair is read once.
-
-    Arguments:
-        kinds: what a pair is, several separated by commas. "columns": a row of a table, or a line of texts separated by
-            tabs. Made from documents: "title-body" (the title and each paragraph), "neighbouring-paragraphs",
-            "neighbouring-sentences", "neighbours" (both), "first-sentence" (the first sentence of a paragraph and the
-            rest of it).
-        left, right, negative, rating, weight, header: see `PairColumns`.
-        title_column: the column of titles of documents in tables. By default the first line of a document is its title.
-
-    Raises:
-        SettingError: an argument is out of range.
-    """
-
-    kinds: str = COLUMNS
-    left: str | None = None
-    right: str | None = None
-    negative: str | None = None
-    rating: str | None = None
-    weight: str | None = None
-    header: bool | None = None
-    title_column: str | None = None
-
-    def __post_init__(self) -> None:
-        given = {name: value for name, value in asdict(self.columns()).items() if value is not None}
-        if COLUMNS not in check_kinds(self.kinds.split(",")) and given:
-            name, value = given.popitem()
-            mark = S[name if name == "header" else f"{name}_column"](value)
-            raise SettingError(f"{mark} requires {COLUMNS} among the kinds of pairs, got {self.kinds}")
-
-    def columns(self) -> PairColumns:
-        """The columns of tables."""
-        return PairColumns(self.left, self.right, self.negative, self.rating, self.weight, self.header)
-
-    def row_reader(self, text_column: str | None) -> PairReader:
-        """Return the reader of pairs; `text_column` is the column of documents in tables."""
-        documents = ColumnSelection(text_column, (self.title_column,) if self.title_column else ())
-        return PairReader(self.columns(), self.kinds.split(","), documents)

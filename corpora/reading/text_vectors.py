@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import Columns, check_column
+from embeddings.corpora.reading.columns import Columns
 from embeddings.corpora.reading.csv_table import LineTable
 from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.rows import RowReader, Rows
@@ -40,15 +40,11 @@ def text_vectors(texts: Any, vectors: Any) -> Any:
     Raises:
         CorpusError: there is not one vector for each text.
     """
-    if isinstance(texts, str):
-        raise CorpusError(f"texts must be a list of texts, such as [{texts!r:.80}]")
     if isinstance(vectors, np.ndarray):
-        if vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.shape[1]:
-            raise CorpusError(f"vectors must be a float array (texts, dim), got {vectors.dtype} {vectors.shape}")
         flat = to_arrow(np.ascontiguousarray(vectors).reshape(-1))
         vectors = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
-    if len(texts) != len(vectors):
-        raise CorpusError(f"expected one vector for each of {len(texts)} texts, got {len(vectors)} vectors")
+    if isinstance(texts, str) or len(texts) != len(vectors):
+        raise CorpusError(f"expected a list of one text for each of {len(vectors)} vectors, got {len(texts)}")
     return pa.table({TEXT_NAMES[0]: texts, VECTOR_NAMES[0]: vectors})
 
 
@@ -95,15 +91,9 @@ class VectorFormat:
     Arguments:
         vector_column: the column of vectors, lists of numbers. The default is embedding, vector, or the only column of
             lists.
-
-    Raises:
-        SettingError: an argument is of the wrong type.
     """
 
     vector_column: str | None = None
-
-    def __post_init__(self) -> None:
-        check_column("vector", self.vector_column)
 
     def row_reader(self, text_column: str | None) -> RowReader:
         """Return the reader of texts with vectors."""

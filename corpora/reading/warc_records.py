@@ -9,7 +9,7 @@ from typing import Any
 
 from embeddings.corpora.reading.compression import PeekableStream
 from embeddings.corpora.reading.record_rows import Record
-from embeddings.errors import CorpusError, EmbeddingsError
+from embeddings.errors import CorpusError
 from embeddings.support.imports import import_extra
 from embeddings.support.logs import log
 
@@ -47,8 +47,6 @@ def warc_records(stream: PeekableStream, name: str) -> Iterator[Record]:
             url = record.rec_headers.get_header("WARC-Target-URI") or ""
             date = record.rec_headers.get_header("WARC-Date") or ""
             yield f"{name}, {url}", {"url": url, "date": date, "text": text.strip("\n") + "\n"}
-    except EmbeddingsError:
-        raise
     except (warcio.exceptions.ArchiveLoadFailed, ValueError, OSError, EOFError, zlib.error, AttributeError) as error:
         raise CorpusError(f"{name} is a truncated or broken WARC file: {' '.join(str(error).split())}") from error
     if too_long:

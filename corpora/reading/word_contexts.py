@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from embeddings.corpora.reading.columns import Columns, Role, check_column
+from embeddings.corpora.reading.columns import Columns, Role
 from embeddings.corpora.reading.rows import RowReader
 from embeddings.corpora.reading.tables import Table
 from embeddings.errors import CorpusError, S
@@ -28,10 +28,6 @@ class ContextFormat:
     context: str | None = None
     weight: str | None = None
     header: bool | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("word", "context", "weight"):
-            check_column(name, getattr(self, name))
 
     def resolve(self, table: Table) -> Columns:
         """The columns of words, contexts and, if there are any, weights of a table."""

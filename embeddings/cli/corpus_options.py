@@ -9,7 +9,7 @@ from embeddings.cli.command_help import Option, grouped
 from embeddings.cli.options import from_signature, is_given, take_arguments
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
-from embeddings.corpora.reading.text_pairs import PairColumns, PairFormat
+from embeddings.corpora.reading.text_pairs import PairFormat
 from embeddings.corpora.reading.text_vectors import VectorFormat
 from embeddings.corpora.reading.word_contexts import ContextFormat
 from embeddings.models.text_settings import reading_settings
@@ -38,16 +38,16 @@ PLAIN_TEXT_ONLY = ("tag_column", "rows", "lines", "deduplicate")  # refused for 
 TEXT_LINES = "--text-lines"  # the option for `lines` of commands that print a number of lines, --lines
 PHRASES = {"phrases": "FILE|auto", "joiner": None, "phrase_mode": None}
 LABELS = {"prefix": "--label-prefix TEXT", "label_column": "NAME", "separator": "--label-separator TEXT"}
-KINDS = {"kinds": "--pairs KINDS"}
-COLUMNS = {
+PAIRS = {
+    "kinds": "--pairs KINDS",
     **{name: f"--{name}-column NAME" for name in ("left", "right", "negative", "rating", "weight")},
     "header": None,
+    "title_column": "NAME",
 }
-TITLES = {"title_column": "NAME"}
 VECTORS = {"vector_column": "NAME"}
 CONTEXTS = {**{name: f"--{name}-column NAME" for name in ("word", "context", "weight")}, "header": None}
 FORMATS: dict[str, tuple[str, type, Mapping[str, str | None]]] = {  # by an option that only this format has
-    "pairs": ("pairs", PairFormat, KINDS | COLUMNS | TITLES),
+    "pairs": ("pairs", PairFormat, PAIRS),
     "word_column": ("pairs", ContextFormat, CONTEXTS),
     "vector_column": ("vectors", VectorFormat, VECTORS),
     "label_prefix": ("labels", LabelFormat, LABELS),
@@ -79,8 +79,7 @@ def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     elif trainer.reads_contexts:
         omit, own = (*PLAIN_TEXT_ONLY, "text_column"), from_signature(ContextFormat, **CONTEXTS)
     elif trainer.reads_pairs:
-        omit, own = PLAIN_TEXT_ONLY, [*from_signature(PairFormat, **KINDS), *from_signature(PairColumns, **COLUMNS)]
-        own += from_signature(PairFormat, **TITLES)
+        omit, own = PLAIN_TEXT_ONLY, from_signature(PairFormat, **PAIRS)
     elif trainer.inferencer is None:  # no tag of a document has a vector
         omit = ("tag_column",)
     text = options(omit=omit, tokenizer=trainer.tokenizer, case=trainer.case)

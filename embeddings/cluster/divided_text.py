@@ -22,7 +22,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.compression import HEAD, detect_compression
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
-from embeddings.corpora.reading.sources import File, FileStatus, RemoteFile, file_statuses, read_error
+from embeddings.corpora.reading.sources import File, FileStatus, RemoteFile, file_statuses, read_errors
 from embeddings.corpora.tokenizers import token_name
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
@@ -84,10 +84,8 @@ def divide_files(files: Sequence[File], parts: int, encoding: str) -> list[list[
     """
     sizes = []
     for file in files:
-        try:
+        with read_errors(file.name):
             sizes.append(file.status().size or 0)
-        except OSError as error:
-            raise read_error(file.name, error) from error
     ends = list(accumulate(sizes))
     total = ends[-1] if ends else 0
     cuts = [(0, 0)] + [find_cut(files, sizes, ends, total * part // parts, encoding) for part in range(1, parts)]
@@ -104,7 +102,7 @@ def find_cut(files: Sequence[File], sizes: list[int], ends: list[int], place: in
         with files[number].open_stream() as stream:
             head = stream.read(HEAD)
         is_text = not (detect_compression(head) or detect_binary(head))
-        is_text = is_text and detect(head, files[number].name, text_column=None) is FileType.TEXT
+        is_text = is_text and detect(head, files[number].name) is FileType.TEXT
     if not is_text:
         return (number, 0) if 2 * offset < sizes[number] else (number + 1, 0)
     start = next_line(files[number], offset)

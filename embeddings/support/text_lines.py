@@ -14,7 +14,10 @@ MAX_LINE_BYTES = 1 << 20
 
 
 def read_text_lines(path: Path, kind: str) -> list[str]:
-    """Return the lines of a file without line ends or a byte order mark; `kind` names the file in messages."""
+    """Return the lines of a file without line ends or a byte order mark; `kind` names the file in messages.
+
+    Raises FormatError if it cannot be read, is not UTF-8, or has only blank lines.
+    """
     with format_errors(f"{path} ({kind})"), local_path(path).open("rb") as stream:
         data = stream.read(MAX_LINE_BYTES)
         is_endless = len(data) == MAX_LINE_BYTES and b"\n" not in data  # such as /dev/zero
@@ -22,6 +25,8 @@ def read_text_lines(path: Path, kind: str) -> list[str]:
             raise FormatError(f"convert it to UTF-8 with lines below {MAX_LINE_BYTES} bytes")
         getincrementaldecoder("utf-8")().decode(data)  # which refuses /dev/urandom
         text = (data + stream.read()).decode("utf-8-sig")
+        if not text.strip():
+            raise FormatError("it is empty")
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 

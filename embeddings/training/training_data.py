@@ -239,8 +239,7 @@ def new_corpus(corpus: Any, trainer: TrainerDeclaration | type[TrainerDeclaratio
     if not isinstance(corpus, TextPairs):
         return Corpus(corpus, pairs=PairFormat(), **settings)
     text = {name: getattr(corpus, name) for name in ("encoding", "encoding_errors", "text_column")}
-    pairs = PairFormat(",".join(corpus.kinds), **asdict(corpus.columns), title_column=corpus.title_column)
-    return Corpus(*cast(Any, corpus.sources), pairs=pairs, **(settings | text))
+    return Corpus(*cast(Any, corpus.sources), pairs=corpus.pairs, **(settings | text))
 
 
 def check_threads_and_seed(

@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
+from embeddings.corpora.reading.text_pairs import PairFormat, TextPairs
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
 from embeddings.eval.tasks.evaluation_kind import Halved, Kind, PooledTexts, Subject, several
@@ -64,11 +64,11 @@ def read_rated_texts(path: str | os.PathLike[str], settings: PairSettings) -> Ra
     Raises:
         CorpusError: the file cannot be read, has no ratings, or they do not vary; all pairs are the same.
     """
-    columns = PairColumns(settings.left_column, settings.right_column, rating=settings.rating_column)
+    pairs = PairFormat(left=settings.left_column, right=settings.right_column, rating=settings.rating_column)
     left: list[str] = []
     right: list[str] = []
     ratings: list[NDArray[np.float64]] = []
-    for batch in TextPairs(path, columns=columns, encoding_errors=settings.encoding_errors):
+    for batch in TextPairs(path, pairs=pairs, encoding_errors=settings.encoding_errors):
         if batch.ratings is None and (not settings.candidates or GIVEN in settings.candidates):
             raise CorpusError(f"{path} has no column of ratings; set {S.rating_column}")
         left += batch.left

@@ -16,7 +16,7 @@ from embeddings.corpora import Corpus
 from embeddings.corpora.phrases import Phrases
 from embeddings.corpora.phrases.detection import ENGLISH_CONNECTORS
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import SettingError
 
 # gensim counts among the distinct pairs those over five connecting words and more, too
 EXACT = (1e-12, 1e-4)
@@ -197,37 +197,3 @@ def test_phrases_are_sorted_by_score_and_rare_words_form_none(sample):
     counts = dict(zip(sample.vocabulary.words, sample.vocabulary.counts.tolist(), strict=True))
     assert min(counts[word] for phrase in detected_phrases for word in phrase.words) > 20
     assert detected_phrases.fingerprint == Phrases(min_count=20).find(sample).fingerprint
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"scoring": "npmi", "threshold": 10.0}, "threshold.*-1 to 1.*npmi.*10.0"),
-        ({"threshold": -1.0}, "threshold.*at least 0.*word2phrase.*-1.0"),
-        ({"thresholds": "200,-1", "passes": 2}, "threshold.*at least 0.*word2phrase.*-1.0"),
-        ({"thresholds": "200,nan", "passes": 2}, "threshold.*word2phrase.*nan"),
-        ({"thresholds": "200,", "passes": 2}, "thresholds.*commas.*'200,'"),
-        ({"thresholds": "200,100"}, "thresholds.*2.* 1 passes"),
-        ({"thresholds": "200", "threshold": 1.0}, "threshold and thresholds"),
-        ({"min_count": 0}, "min_count.*1.*0"),
-        ({"passes": 0}, "passes.*1.*8.*0"),
-        ({"connectors": "klingon"}, "connectors.*english.*'klingon'"),
-        ({"types": "verb"}, "types.*adjective-noun, noun-noun, verb-object, other.*'verb'"),
-        ({"lexicon": "tags.tsv"}, "lexicon.*types"),
-        ({"types": "noun-noun", "passes": 2}, "passes must be 1 if types do not include other, got 2"),
-    ],
-)
-def test_settings_are_validated(settings, message):
-    with pytest.raises(SettingError, match=message):
-        Phrases(**settings)
-
-
-def test_connector_files_are_validated(tmp_path):
-    for content, kind, message in (
-        (b"", SettingError, "1 to 1000.*got 0"),
-        (b"\xff", FormatError, "not UTF-8"),
-        (" ".join(map(str, range(1001))).encode(), SettingError, "1 to 1000.*got 1001"),
-    ):
-        (tmp_path / "words").write_bytes(content)
-        with pytest.raises(kind, match=message):
-            Phrases(connectors=str(tmp_path / "words"))

@@ -91,12 +91,6 @@ def test_every_encoding_of_python_is_read_or_refused(tmp_path, encoding):
         assert encoded.vocabulary.words == ["abc"]
 
 
-@pytest.mark.parametrize("encoding", ["zlib", "rot13", "no-such", "", "a\0b", "undefined"])
-def test_unknown_encodings(encoding):
-    with pytest.raises(SettingError, match=r"encoding"):
-        encode(["a"], encoding=encoding)
-
-
 @pytest.mark.parametrize(
     "text", ["in short: hi, you", "plain text " * 500, "Широка страна моя родная " * 300, "道可道 非常道\n" * 50]
 )
@@ -125,7 +119,7 @@ def test_wide_encodings_are_found_and_the_remedy_works(tmp_path, text, actual, m
         with pytest.raises(CorpusError, match=f"not in CP1252; set encoding to {remedy}$"):
             encode(path, encoding="cp1252")
     else:
-        with pytest.raises(CorpusError, match=f"no byte order mark.*set encoding to {remedy}$"):
+        with pytest.raises(CorpusError, match=f"without a byte order mark.*set encoding to {remedy}$"):
             encode(path, encoding=remedy[:6])
 
 

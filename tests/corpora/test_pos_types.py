@@ -8,7 +8,7 @@ from naive_corpora import encode
 
 import embeddings as em
 from embeddings.corpora.phrases import PhraseList, Phrases, Triple, pos_types, triples
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import SettingError
 
 TAGS = {"red": "ADJ", "car": "NOUN", "race": "NOUN", "drive": "VERB", "the": "DET", "of": "ADP", "big": "ADJ"}
 
@@ -78,22 +78,6 @@ def test_tags_are_found_in_any_case(tmp_path):
     for case in ("lower", "keep"):
         with em.Corpus(["Red car"], case=case).encode() as encoded:
             assert [phrase.type for phrase in Phrases(**shape).find(encoded)] == ["adjective-noun"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "no words"),
-        (b"red\tADJ\ncar NOUN\n", "line 2: .*tag.*'car NOUN'"),
-        (b"red\tCOLOUR\n", "line 1: .*tag"),
-        (b"\tNOUN\n", "line 1: .*tag"),
-        (b"\xff\tNOUN\n", "byte 0xff in position 0"),
-    ],
-)
-def test_invalid_lexicons_are_refused(tmp_path, content, message):
-    (tmp_path / "tags").write_bytes(content)
-    with pytest.raises(FormatError, match=message):
-        Phrases(types="noun-noun", lexicon=str(tmp_path / "tags"))
 
 
 def model(words):

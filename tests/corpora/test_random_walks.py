@@ -7,7 +7,7 @@ import pytest
 
 import embeddings as em
 from embeddings.corpora import RandomWalks
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
 EDGES = [("a", "b", 2), ("a", "c", 1), ("b", "c", 3), ("b", "d", 1), ("d", "e", 4), ("d", "d", 0.5)]
 
@@ -95,9 +95,3 @@ def test_a_graph_without_edges_is_refused(tmp_path):
 
 
 WRONG = [{"p": 0}, {"q": float("nan")}, {"walks": 0}, {"length": 1}, {"p": "a"}, {"length": 5.5}, {"seed": -1}]
-
-
-@pytest.mark.parametrize("settings", WRONG)
-def test_settings_out_of_range_are_refused(settings):
-    with pytest.raises(SettingError, match=next(iter(settings))):
-        RandomWalks(EDGES, **settings)

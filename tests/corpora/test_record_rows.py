@@ -66,22 +66,9 @@ class Frame:
         return iter(self.columns)
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ({"text": ["a"]}, "mapping.*keys"),
-        ({"a"}, "set.*order"),
-        (Frame(), "data frame.*column names"),
-    ],
-)
-def test_iterables_without_ordered_texts_are_refused(source, message):
-    with pytest.raises(CorpusError, match=message):
-        em.Corpus(source)
-
-
 def test_a_table_whose_columns_semicolons_separate_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("id;text\n1;a b\n")
-    with pytest.raises(CorpusError, match=r"one column, 'id;text'.*text_column"):
+    with pytest.raises(CorpusError, match=r"one column.*text_column: id;text$"):
         em.Corpus(tmp_path / "a.csv").encode()
     with em.Corpus(tmp_path / "a.csv", text_column="id;text").encode() as encoded:
         assert decoded(encoded) == [["1", "a", "b"]]

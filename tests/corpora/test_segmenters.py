@@ -18,7 +18,7 @@ from embeddings.corpora import LabelFormat, PairFormat, VectorFormat, text_vecto
 from embeddings.corpora.reading import text_pool
 from embeddings.corpora.segmenters import jieba
 from embeddings.corpora.tokenizers import resolve_tokenizer
-from embeddings.errors import CorpusError, EmbeddingsError, RegistryError, SettingError
+from embeddings.errors import CorpusError, RegistryError, SettingError
 
 PLUGIN = """
 import os, time
@@ -196,22 +196,6 @@ def test_processes_end_with_the_command(tmp_path, fake, number):
         time.sleep(0.05)
     for child in filter(is_running, children):
         os.kill(child, KILL)
-
-
-@pytest.mark.parametrize(
-    ("name", "error", "message"),
-    [
-        ("no-such", EmbeddingsError, "no tokenizer is called 'no-such'; installed: .*jieba"),
-        ("words:de", SettingError, "words takes no argument"),
-        ("jieba:x", SettingError, "jieba takes no argument"),
-        ("huggingface", SettingError, "requires the path of a tokenizer.json"),
-    ],
-)
-def test_names_and_arguments_that_are_refused(name, error, message):
-    if name.startswith("huggingface"):
-        pytest.importorskip("tokenizers")
-    with pytest.raises(error, match=message):
-        em.Corpus(["a"], tokenizer=name)
 
 
 def test_a_library_that_is_not_installed(monkeypatch):

@@ -10,7 +10,7 @@ from naive_corpora import check, decoded, encode, naive_file, naive_lines, naive
 import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
 from embeddings.corpora import Corpus
 from embeddings.corpora.reading.sources import File
-from embeddings.errors import CorpusError, RegistryError, SettingError
+from embeddings.errors import CorpusError
 
 DOCUMENTS = st.lists(st.text(st.sampled_from("aB é\n\n."), max_size=12), max_size=8)
 
@@ -93,23 +93,6 @@ def test_folders_are_read_recursively_in_order_without_hidden_files(tmp_path):
         assert decoded(encoded) == [["a"], ["b1"], ["b2"], ["c"]]
 
 
-def test_missing_sources_are_reported(tmp_path):
-    with pytest.raises(CorpusError, match=r"'missing'.*sample"):
-        Corpus("missing")
-    with pytest.raises(CorpusError, match="no files in the folder"):
-        Corpus(tmp_path)
-    with pytest.raises(CorpusError, match="a corpus requires a source"):
-        Corpus()
-    with pytest.raises(CorpusError, match=r"path.*iterable.*got 3$"):
-        Corpus(3)
-    (tmp_path / "loop").symlink_to(tmp_path)
-    with pytest.raises(CorpusError, match="/loop contains itself"):
-        Corpus(tmp_path)
-    (tmp_path / "self").symlink_to(tmp_path / "self")
-    with pytest.raises(CorpusError, match=r"self' cannot be read: .*symbolic links"):
-        Corpus(tmp_path / "self")
-
-
 def test_saved_models_are_not_texts(tmp_path):
     for name in ("model.json", "vocabulary.arrow"):
         (tmp_path / name).write_text("{}")
@@ -136,17 +119,6 @@ def test_a_corpus_without_words_is_refused(tmp_path, text):
         encode(tmp_path / "f")
     with pytest.raises(CorpusError, match=r"no words found in an iterable \(list\)$"):
         encode([])
-
-
-def test_settings_are_checked():
-    with pytest.raises(SettingError, match=r"case.*lower.*keep.*'upper'"):
-        Corpus(["a"], case="upper")
-    with pytest.raises(SettingError, match=r"tokenizer.*name.*callable.*5"):
-        Corpus(["a"], tokenizer=5)
-    with pytest.raises(RegistryError, match=r"'nonsense'.*installed"):
-        Corpus(["a"], tokenizer="nonsense")
-    with pytest.raises(CorpusError, match=r"tokenizer.*strings.*1 of type int"):
-        encode(["a"], tokenizer=lambda line: [1])
 
 
 def test_the_sample_is_built_in_unless_a_file_has_its_name(tmp_path, monkeypatch):

@@ -110,7 +110,7 @@ def test_the_same_rows_from_every_kind_of_source(kind, rows, size, tmp_path):
     with encode(source, text_column="text", tag_column=["tag", "number"], block_size=size) as encoded:
         assert encoded.tags.to_pylist() == [str(tag) for _, *tags, _ in rows for tag in tags]
     pairs = em.corpora.TextPairs(
-        KINDS[kind](rows, tmp_path, kind), columns=em.corpora.PairColumns("text", "tag", weight="score")
+        KINDS[kind](rows, tmp_path, kind), pairs=em.corpora.PairFormat(left="text", right="tag", weight="score")
     )
     if len({row[:2] for row in rows if row[0]}) > 1:
         found = [row for part in pairs for row in zip(part.left, part.right, part.weights.tolist(), strict=True)]

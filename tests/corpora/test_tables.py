@@ -113,7 +113,7 @@ def test_column_errors_list_the_columns(tmp_path, name):
         encode(tmp_path / name, text_column="texte")
     with pytest.raises(CorpusError, match=r"(no column|no field) 'lang'; .*: n, title, body$"):
         encode(tmp_path / name, text_column="body", tag_column="lang")
-    with pytest.raises(CorpusError, match=r"'n'.*int64|'n'.*number 1$|holds numbers"):
+    with pytest.raises(CorpusError, match=r"'n' must be a string|holds numbers"):
         encode(tmp_path / name, text_column="n")
     with encode(tmp_path / name, text_column="body", tag_column="n") as encoded:
         assert encoded.tags.to_pylist() == ["1", "2"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.corpora.reading.text_pairs import MIN_BYTES, split_sentences
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
 ROWS = [("a cat, sat", 'the "cat" sits', 4.5), ("chien é", "犬", 0.5), ("x", "y", 2.0)]
 
@@ -77,16 +77,16 @@ def test_columns_can_be_selected_by_name_or_number(tmp_path):
     data = frame(("b", "a", "value")).assign(id=[7, 8, 9], note="n")
     with pytest.raises(CorpusError, match="left_column"):
         read(em.corpora.TextPairs(data))
-    columns = em.corpora.PairColumns(left="a", right="b", rating="value")
-    assert read(em.corpora.TextPairs(data, columns=columns)) == [(b, a, None, rating) for a, b, rating in ROWS]
+    columns = em.corpora.PairFormat(left="a", right="b", rating="value")
+    assert read(em.corpora.TextPairs(data, pairs=columns)) == [(b, a, None, rating) for a, b, rating in ROWS]
     (tmp_path / "p.txt").write_text("one\ta\tb\ntwo\tc\td\n")
-    columns = em.corpora.PairColumns(left="3", right="1")
-    assert read(em.corpora.TextPairs(tmp_path / "p.txt", columns=columns)) == [
+    columns = em.corpora.PairFormat(left="3", right="1")
+    assert read(em.corpora.TextPairs(tmp_path / "p.txt", pairs=columns)) == [
         ("b", "one", None, None),
         ("d", "two", None, None),
     ]
     with pytest.raises(CorpusError, match="no column '4'"):
-        read(em.corpora.TextPairs(tmp_path / "p.txt", columns=em.corpora.PairColumns(left="4", right="1")))
+        read(em.corpora.TextPairs(tmp_path / "p.txt", pairs=em.corpora.PairFormat(left="4", right="1")))
 
 
 def test_three_columns_of_text_are_triplets_and_numbers_of_rows_are_not_ratings():
@@ -110,11 +110,11 @@ def test_any_texts_are_read_as_they_are(tmp_path_factory, rows):
     folder, data = tmp_path_factory.mktemp("any"), pd.DataFrame(rows, columns=["left", "right", "score"])
     data.to_csv(folder / "p.csv", index=False)
     (folder / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data.to_dict("records")))
-    columns = em.corpora.PairColumns("left", "right", rating="score", header=True)
+    columns = em.corpora.PairFormat(left="left", right="right", rating="score", header=True)
     expected = [(left, right, None, rating) for left, right, rating in rows]
     for source in (folder / "p.csv", folder / "p.jsonl", data, rows):
-        names = em.corpora.PairColumns("1", "2", rating="3") if source is rows else columns
-        assert read(em.corpora.TextPairs(source, columns=names)) == expected
+        names = em.corpora.PairFormat(left="1", right="2", rating="3") if source is rows else columns
+        assert read(em.corpora.TextPairs(source, pairs=names)) == expected
 
 
 def test_texts_may_begin_with_numbers(tmp_path):
@@ -131,7 +131,7 @@ def test_texts_may_begin_with_numbers(tmp_path):
 def test_a_header_can_be_declared(tmp_path):
     (tmp_path / "p.csv").write_text("left,right\na,b\nc,d\n")
     assert len(read(em.corpora.TextPairs(tmp_path / "p.csv"))) == 2
-    assert len(read(em.corpora.TextPairs(tmp_path / "p.csv", columns=em.corpora.PairColumns(header=False)))) == 3
+    assert len(read(em.corpora.TextPairs(tmp_path / "p.csv", pairs=em.corpora.PairFormat(header=False)))) == 3
 
 
 def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
@@ -148,7 +148,7 @@ def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
         ([("", "b"), ("a", "")], ["all 2", "empty"]),
         ([("a", "b")] * 3, ["all 3 pairs", "same"]),
         ([("a", "b", 1), ("c", "d", 1.0)], ["ratings", "vary"]),
-        ([("a", "b", 1), ("c", "d", "high")], ["item 2", "column '3'", "number", "high"]),
+        ([("a", "b", 1), ("c", "d", "high")], ["item 2", "'3'", "number", "high"]),
         ([("a", "b", 1), ("c", "d", float("nan"))], ["item 2", "number"]),
         ([("a", "b", 1), ("c", "d", None)], ["item 2", "number"]),
         ([("a", 5), ("c", "d")], ["one column of text", "left_column"]),
@@ -198,7 +198,7 @@ def documents(request, tmp_path):
     texts = {name: "\n".join(["Heading.", *map(" ".join, body)]) for name, body in DOCUMENTS.items()}
     if request.param == "table":
         return em.corpora.TextPairs, [pd.DataFrame({"title": texts.keys(), "body": texts.values()})], {
-            "text_column": "body", "title_column": "title",
+            "text_column": "body",
         }  # fmt: skip
     blocks = [f"{name}\n{text}" for name, text in texts.items()]
     if request.param == "items":
@@ -219,44 +219,31 @@ def test_pairs_are_made_from_documents(documents):
         "neighbouring-sentences": sentences,
         "neighbours": paragraphs + sentences,
         "first-sentence": [(p[0], " ".join(p[1:])) for body in DOCUMENTS.values() for p in body],
-        ("title-body", "neighbours"): titles + paragraphs + sentences,
+        "title-body,neighbours": titles + paragraphs + sentences,
     }
     for kinds, pairs in expected.items():
-        found = [row[:2] for row in read(make(*sources, kinds=kinds, **options))]
+        pairs_format = em.corpora.PairFormat(kinds, title_column="title" if options else None)
+        found = [row[:2] for row in read(make(*sources, pairs=pairs_format, **options))]
         assert sorted(found) == sorted(pairs), kinds
 
 
 def test_a_corpus_without_blank_lines_has_no_titles(tmp_path):
     (tmp_path / "d.txt").write_text("\n".join(sentence("A", n) for n in range(200)))
     with pytest.raises(CorpusError, match="blank line"):
-        read(em.corpora.TextPairs(tmp_path / "d.txt", kinds="title-body"))
-
-
-def test_kinds_are_checked():
-    for kinds in ("titles", [], 5, [["columns"]]):
-        with pytest.raises(SettingError, match="kind"):
-            em.corpora.TextPairs(ROWS, kinds=kinds)
-    with pytest.raises(SettingError, match="encoding_errors"):
-        em.corpora.TextPairs(ROWS, encoding_errors="drop")
-    with pytest.raises(SettingError, match="together"):
-        em.corpora.PairColumns(left="a")
-    for name in ("rating", "weight"):
-        for value in (3, ""):
-            with pytest.raises(SettingError, match=f"{name}_column"):
-                em.corpora.PairFormat(**{name: value})
+        read(em.corpora.TextPairs(tmp_path / "d.txt", pairs=em.corpora.PairFormat("title-body")))
 
 
 def test_tables_are_mixed_with_documents(documents, tmp_path):
     make, sources, options = documents
-    if "title_column" in options:
+    if options:
         return
     (tmp_path / "p.csv").write_text("left,right\na,b\nc,d\n")
-    alone = read(make(*sources, kinds="title-body"))
-    kinds = ["title-body", "columns"]
+    alone = read(make(*sources, pairs=em.corpora.PairFormat("title-body")))
+    both = em.corpora.PairFormat("title-body,columns")
     for table in (tmp_path / "p.csv", pd.DataFrame({"l": ["a", "c"], "r": ["b", "d"]}), [("a", "b"), ("c", "d")]):
-        assert read(make(*sources, table, kinds=kinds)) == [*alone, ("a", "b", None, None), ("c", "d", None, None)]
+        assert read(make(*sources, table, pairs=both)) == [*alone, ("a", "b", None, None), ("c", "d", None, None)]
     with pytest.raises(CorpusError, match="some pairs have ratings"):
-        read(make(*sources, ROWS, kinds=kinds))
+        read(make(*sources, ROWS, pairs=both))
     with pytest.raises(CorpusError, match="some pairs have negative texts"):
         read(em.corpora.TextPairs([("a", "b"), ("c", "d")], [("a", "b", "c"), ("d", "e", "f")]))
 
@@ -287,5 +274,5 @@ def test_labels_and_ids_are_not_texts_of_a_pair_unless_they_are_selected(columns
     table = pd.DataFrame([{name: f"{name} {n}" for name in columns} for n in range(3)])
     with pytest.raises(CorpusError, match="set left_column and right_column"):
         read(em.corpora.TextPairs(table))
-    selected = em.corpora.PairColumns(left=columns[0], right=columns[1])
-    assert read(em.corpora.TextPairs(table, columns=selected))[0][:2] == (f"{columns[0]} 0", f"{columns[1]} 0")
+    selected = em.corpora.PairFormat(left=columns[0], right=columns[1])
+    assert read(em.corpora.TextPairs(table, pairs=selected))[0][:2] == (f"{columns[0]} 0", f"{columns[1]} 0")

@@ -74,9 +74,7 @@ def test_errors_of_select_suggest_a_remedy():
     message = "^no word occurs at least 50 times: the most frequent is 'the' with 12; lower min_count$"
     with pytest.raises(CorpusError, match=message):
         vocabulary.select(min_count=50)
-    with pytest.raises(SettingError, match=r"max_vocab.*1.*0"):
-        vocabulary.select(max_vocab=0)
-    with pytest.raises(CorpusError, match="the vocabulary is empty"):
+    with pytest.raises(CorpusError, match="empty"):
         Vocabulary([], []).select()
 
 
@@ -88,9 +86,6 @@ def test_keep_probabilities_equal_word2vec():
         share = count / 1000
         assert probability == pytest.approx(min(1, math.sqrt(0.02 / share) + 0.02 / share), rel=1e-6)
     assert vocabulary.keep_probabilities(0).tolist() == [1, 1, 1]
-    for subsample in (-1, math.nan):
-        with pytest.raises(SettingError, match=r"subsample.*0"):
-            vocabulary.keep_probabilities(subsample)
 
 
 @pytest.mark.parametrize("exponent", [0.75, 0, 1, -0.5])
@@ -100,11 +95,11 @@ def test_noise_weights_are_powers_of_counts(exponent):
     assert weights.dtype == np.float64
     assert weights == pytest.approx([power / sum(powers) for power in powers], rel=1e-12)
     with (
-        pytest.raises(SettingError, match="noise_exponent 1000"),
+        pytest.raises(SettingError, match="noise_exponent=1000"),
         np.errstate(all="ignore"),
     ):
         Vocabulary(["a"], [900]).noise_weights(1000)
-    with pytest.raises(SettingError, match="counts of all words are 0"):
+    with pytest.raises(SettingError, match=r"noise_exponent.* 0 tokens"):
         Vocabulary(["a", "b"], [0, 0]).noise_weights(0.75)
 
 
@@ -139,13 +134,14 @@ def write_table(path, columns, metadata):
 @pytest.mark.parametrize(
     ("columns", "metadata", "message"),
     [
-        ({"word": ["a"]}, {"total": "1"}, "expected the columns word"),
-        ({"word": [1], "count": [1]}, {"total": "1"}, "expected the columns word"),
-        ({"word": ["a"], "count": ["1"]}, {"total": "1"}, "expected the columns word"),
-        ({"word": ["a", None], "count": [1, 1]}, {"total": "2"}, "a word or count is missing"),
-        ({"word": ["a", "a"], "count": [1, 1]}, {"total": "2"}, "a word occurs twice"),
+        ({"word": ["a"]}, {"total": "1"}, "count"),
+        ({"word": ["a"], "count": ["many"]}, {"total": "1"}, "many"),
+        ({"word": ["a"], "count": [1.5]}, {"total": "1"}, "1.5"),
+        ({"word": ["a", None], "count": [1, 1]}, {"total": "2"}, "missing"),
+        ({"word": ["a", "b"], "count": [1, None]}, {"total": "2"}, "missing"),
+        ({"word": ["a", "a"], "count": [1, 1]}, {"total": "2"}, "twice"),
         ({"word": ["a", "b"], "count": [1, 2]}, {"total": "3"}, "descending"),
-        ({"word": ["a"], "count": [1]}, {}, "its metadata has no total"),
+        ({"word": ["a"], "count": [1]}, {}, "is not a vocabulary file: "),
         ({"word": ["a"], "count": [1]}, {"total": "x"}, "is not a vocabulary file: "),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_column_that_occurs_twice_is_refused(tmp_path, name):
     with pa.OSFile(str(tmp_path / "v.arrow")) as source:
         table = pa.ipc.open_file(source).read_all()
     write_table(table.append_column(name, table.column(name)), tmp_path / "v.arrow")
-    with pytest.raises(FormatError, match=rf"v\.arrow is not a vocabulary file: a column occurs twice: .*{name}"):
+    with pytest.raises(FormatError, match=rf"v\.arrow is not a vocabulary file: .*{name}"):
         read_vocabulary_file(tmp_path / "v.arrow")
 
 
@@ -77,10 +77,10 @@ def test_a_column_name_that_is_not_utf8_is_refused(tmp_path):
         (b"a 1\nb -1\n", "line 2: .*'b -1'"),
         (b"a 1.5", "line 1: .*'a 1.5'"),
         (b" 5", "line 1: .*' 5'"),
-        (b"a 1\nb 2\na 3", "line 3: .*'a'.*twice"),
+        (b"a 1\nb 2\na 3", "line 3: .*'a' once"),
         (b"a " + b"9" * 30, "line 1: .*'a 99999"),
         (b"\xff 1", "byte 0xff in position 0"),
-        (b"\n", "no words"),
+        (b"\n", "empty"),
         (b"ARROW1 and so on", "is not a readable vocabulary file"),
     ],
 )

@@ -13,7 +13,6 @@ from naive_corpora import decoded, encode
 from naive_words import segments, tailored, word_tokens
 
 from embeddings.corpora.tokenizers import WordTokenizer, words
-from embeddings.errors import SettingError
 
 OFFICIAL = Path(__file__).parents[1] / "data/unicode/WordBreakTest.txt.gz"
 CHARACTERS = (
@@ -129,8 +128,3 @@ def test_borders_do_not_depend_on_normalisation(text):
 )  # fmt: skip
 def test_examples(text, choice, tokens):
     assert WordTokenizer(**choice)(text) == tokens
-
-
-def test_settings_of_words_are_checked():
-    with pytest.raises(SettingError, match=r"hyphens must be one of split, join, got 'x'"):
-        WordTokenizer(hyphens="x")

@@ -6,7 +6,7 @@ from commands import refused
 
 import embeddings as em
 from embeddings.corpora import ContextFormat
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
 
 def rows_of(source, **columns):
@@ -74,10 +74,3 @@ def test_sources_with_and_without_weights_are_refused():
     corpus = em.Corpus([("a", "b")], [("a", "b", 2)], pairs=ContextFormat())
     with pytest.raises(CorpusError, match="some pairs have weights"):
         corpus.encode()
-
-
-def test_options_of_other_texts_are_refused():
-    with pytest.raises(SettingError, match="text_column"):
-        em.Corpus([("a", "b")], pairs=ContextFormat(), text_column="a")
-    with pytest.raises(SettingError, match="word_column"):
-        ContextFormat(word="")

@@ -17,7 +17,7 @@ from embeddings.corpora import Corpus, corpus
 from embeddings.corpora.encoder import may_change, new_change_table
 from embeddings.corpora.word_cleaning import chinese_converter
 from embeddings.corpora.word_rules import WordForm, WordRules, recorded_settings
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import EmbeddingsError
 from embeddings.support.arrow import to_string_array
 
 RULES = [
@@ -159,24 +159,6 @@ def test_earlier_records_keep_their_rule():
 def test_rules_can_be_pickled():
     form = WordForm(Corpus(["a"]).text_settings)
     assert pickle.loads(pickle.dumps(form))("Don’t") == "don't"
-
-
-@pytest.mark.parametrize(
-    ("choice", "message"),
-    [
-        ({"normalize": "nfd"}, "normalize must be one of nfc, nfkc, none, got 'nfd'"),
-        ({"case": "upper"}, "case must be one of lower, fold, keep, got 'upper'"),
-        ({"fold": "accents,x"}, "fold must be among accents, width, .*, got 'x'"),
-        ({"language": "de"}, "language .* tr, az, lt, el; omit 'de'"),
-        ({"fold": "simplified,traditional"}, "fold .* simplified and traditional"),
-        ({"language": "tr", "case": "keep"}, "language=tr has rules of case only: .* case=keep"),
-        ({"tokenizer": "whitespace", "hyphens": "join"}, "hyphens=join requires tokenizer=words"),
-        ({"emoji": "no"}, "emoji must be one of drop, keep, as-words, got 'no'"),
-    ],
-)
-def test_settings_are_checked(choice, message):
-    with pytest.raises(SettingError, match=message):
-        Corpus(["a"], **choice)
 
 
 def test_a_missing_converter_is_named(monkeypatch):

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
-from embeddings.corpora import Corpus
 from embeddings.corpora.tokenizers import characters
 from embeddings.corpora.word_table import WordTable
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
 TOKENS = st.lists(st.sampled_from([f"w{i}" for i in range(12)] + ["w0", "w1"] * 6), min_size=1, max_size=120)
 
@@ -133,16 +132,3 @@ def test_a_token_split_by_a_block_survives_pruning():
                     dict(zip(encoded.vocabulary.words, encoded.vocabulary.counts, strict=True))
                     == naive(text.split(), 3)[0]
                 )
-
-
-@pytest.mark.parametrize("value", [0, -1, 1.5, True, "9"])
-@pytest.mark.parametrize("name", ["rows", "max_types"])
-def test_counts_are_validated(name, value):
-    with pytest.raises(SettingError, match=rf"^{name} must be (an integer|at least 1), got {value!r}$"):
-        Corpus(["a"], **{name: value})
-
-
-@pytest.mark.parametrize("name", ["text_column", "tag_column"])
-def test_column_names_are_validated(name):
-    with pytest.raises(SettingError, match=rf"^{name}.*''$"):
-        Corpus(["a"], **{name: ""})

@@ -325,14 +325,14 @@ def labelled_text_readers() -> dict[str, Reader]:
 
 
 def text_pair_readers() -> dict[str, Reader]:
-    from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
+    from embeddings.corpora.reading.text_pairs import PairFormat, TextPairs
 
     def read(path: Path) -> int:
         return sum(len(batch) for batch in TextPairs(path))
 
     def read_ratings(path: Path) -> int:
-        columns = PairColumns(left="a", right="b", negative="c", rating="r")
-        return sum(len(batch) for batch in TextPairs(path, columns=columns))
+        columns = PairFormat(left="a", right="b", negative="c", rating="r")
+        return sum(len(batch) for batch in TextPairs(path, pairs=columns))
 
     rated = "a,b,c,r\n" + '"the, king",the queen,a dog,4.5\né,日本,x,1\n' * 20
     return {

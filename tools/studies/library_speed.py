@@ -384,7 +384,7 @@ class PairSpeed(Grid):
 
 def read_pairs(text: str, count: int, words: int) -> list[tuple[list[str], list[str]]]:
     """The first words of neighbouring sentences that have this many words each."""
-    pairs = em.corpora.TextPairs(text, kinds="neighbouring-sentences")
+    pairs = em.corpora.TextPairs(text, pairs=em.corpora.PairFormat("neighbouring-sentences"))
     both = ((a.lower().split(), b.lower().split()) for one in pairs for a, b in zip(one.left, one.right, strict=True))
     return list(islice(((a[:words], b[:words]) for a, b in both if min(len(a), len(b)) >= words), count))
 
