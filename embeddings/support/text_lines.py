@@ -21,12 +21,10 @@ def read_text_lines(path: Path, kind: str) -> list[str]:
     with format_errors(f"{path} ({kind})"), local_path(path).open("rb") as stream:
         data = stream.read(MAX_LINE_BYTES)
         is_endless = len(data) == MAX_LINE_BYTES and b"\n" not in data  # such as /dev/zero
-        if is_endless or data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # also the first bytes of UTF-32
-            raise FormatError(f"convert it to UTF-8 with lines below {MAX_LINE_BYTES} bytes")
+        if not data.strip() or is_endless or data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # of UTF-32, too
+            raise FormatError(f"expected text in UTF-8 with lines below {MAX_LINE_BYTES} bytes")
         getincrementaldecoder("utf-8")().decode(data)  # which refuses /dev/urandom
         text = (data + stream.read()).decode("utf-8-sig")
-        if not text.strip():
-            raise FormatError("it is empty")
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 

@@ -106,7 +106,7 @@ def test_errors_are_one_line(rated, tmp_path):
     assert "triplet-margin requires pairs of 3 texts" in error("--objective", "triplet-margin", code=1)
     assert "--left-column and --right-column must be set together" in error("--left-column", "first")
     assert "no column 'third'" in error("--left-column", "first", "--right-column", "third", code=1)
-    assert "kind of pairs must be one of" in error("--pairs", "strangers")
+    assert "--pairs must be among" in error("--pairs", "strangers")
     message = error("--pairs", "neighbours", "--weight-column", "score")
     assert all(fact in message for fact in ("--weight-column", "columns", "neighbours"))
     (one := tmp_path / "one.tsv").write_text("a b\tc d\n")

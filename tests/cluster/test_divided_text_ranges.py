@@ -19,5 +19,5 @@ def test_files_that_are_not_plain_text_are_not_cut(tmp_path):
     assert [file for part in parts for file in part if file in files[:2]] == files[:2]
     assert sum(file.path == text for part in parts for file in part) > 1
     assert sum(len(part) for part in divide_files(files, 6, "cp1252")) == 3
-    with pytest.raises(em.EmbeddingsError, match="cannot be read"):
+    with pytest.raises(em.EmbeddingsError, match="does not exist"):
         divide_files([File(tmp_path / "missing")], 2, "utf-8")

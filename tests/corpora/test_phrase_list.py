@@ -43,7 +43,7 @@ def test_lists_of_other_tools_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "empty"),
+        (b"", "expected text"),
         (b"phrase\tcount\n\n", "no phrases"),
         (b"a b\nyork\n", "line 2: .*two words.*'_'.*'york'"),
         (b"new+york\n", r"line 1: .*two words.*'_'.*'new\+york'"),

@@ -66,7 +66,7 @@ def test_a_column_name_that_is_not_utf8_is_refused(tmp_path):
     Vocabulary.from_counts({"a": 2}).save(tmp_path / "v.arrow")
     data = (tmp_path / "v.arrow").read_bytes()
     (tmp_path / "v.arrow").write_bytes(data.replace(b"word", b"w\xffrd"))
-    with pytest.raises(FormatError, match=r"v\.arrow vocabulary file"):
+    with pytest.raises(FormatError, match=r"v\.arrow .vocabulary file"):
         read_vocabulary_file(tmp_path / "v.arrow")
 
 
@@ -80,7 +80,7 @@ def test_a_column_name_that_is_not_utf8_is_refused(tmp_path):
         (b"a 1\nb 2\na 3", "line 3: .*'a' once"),
         (b"a " + b"9" * 30, "line 1: .*'a 99999"),
         (b"\xff 1", "byte 0xff in position 0"),
-        (b"\n", "empty"),
+        (b"\n", "expected text"),
         (b"ARROW1 and so on", "vocabulary file"),
     ],
 )

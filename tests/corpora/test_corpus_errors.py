@@ -127,11 +127,11 @@ def test_folders_and_links_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "content", "message"),
     [
-        ("connectors", b"", "empty"),
+        ("connectors", b"", "expected text"),
         ("connectors", b"\xff", "0xff in position 0"),
         ("connectors", " ".join(map(str, range(1001))).encode(), "at most 1000.*1001"),
         ("connectors", None, "missing.*connectors"),
-        ("lexicon", b"", "empty"),
+        ("lexicon", b"", "expected text"),
         ("lexicon", b"red\tADJ\ncar NOUN\n", "line 2: .*tag.*'car NOUN'"),
         ("lexicon", b"red\tCOLOUR\n", "line 1: .*tag"),
         ("lexicon", b"\tNOUN\n", "line 1: .*tag"),
