@@ -23,8 +23,8 @@ def test_lines_have_no_mark_and_no_ends(tmp_path, mark, end):
     [
         (None, "cannot be read: No such file"),
         (b"a\n\xff", "is truncated or broken: 'utf-8' codec can't decode byte 0xff in position 2"),
-        ("a\n".encode("utf-16"), ": convert it to UTF-8"),
-        ("a\n".encode("utf-32"), ": convert it to UTF-8"),
+        ("a\n".encode("utf-16"), ": expected text in UTF-8"),
+        ("a\n".encode("utf-32"), ": expected text in UTF-8"),
     ],
 )
 def test_other_files_are_refused(tmp_path, content, message):
