@@ -13,10 +13,13 @@ an open file cannot be renamed.
 
 import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
+from time import time
 
 from embeddings.errors import OutputError
 from embeddings.support.foreign_files import is_stream
@@ -31,6 +34,7 @@ except ImportError:  # Windows
 
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2  # flags of renameat2 on Linux
 AT_FDCWD = -100
+LOCK_SECONDS = 60  # after which a writer has surely locked its temporary folder
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -158,7 +162,7 @@ def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[
 
 @contextmanager
 def scratch_folder(target: Path) -> Iterator[Path]:
-    """Yield a folder next to `target` that is removed after the block.
+    """Yield a folder next to `target` that is removed after the block, as are those of killed writers to `target`.
 
     An OSError of writing becomes an OutputError; one of a file that the block reads stays as it is.
     """
@@ -168,7 +172,13 @@ def scratch_folder(target: Path) -> Iterator[Path]:
         tempfile.TemporaryDirectory(
             prefix=prefix, suffix=".partial", dir=parent, ignore_cleanup_errors=True
         ) as scratch,
+        exclusive_lock(Path(scratch)) as has_locks,  # which tells other writers that it is in use
     ):
+        for other in parent.glob(f"{escape(prefix)}????????.partial") if has_locks else ():
+            with suppress(OSError):
+                is_old = other.stat().st_mtime < time() - LOCK_SECONDS
+                if is_old and is_unlocked(other) and not (other / "old").exists():  # else it has the only copy
+                    shutil.rmtree(other)
         yield Path(scratch)
 
 

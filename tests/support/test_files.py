@@ -2,7 +2,10 @@
 
 import errno
 import os
+import subprocess
+import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 from platforms import needs_pipes, needs_users
@@ -227,3 +230,36 @@ def test_a_file_that_the_caller_cannot_read_is_named(tmp_path):
     with pytest.raises(RemoteError, match="file cannot be read"), atomic_write(tmp_path / "out"):
         raise RemoteError("s3://bucket/file", "cannot be read")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no locks on folders")
+def test_what_killed_writers_left_is_removed_by_the_next(tmp_path):
+    code = """
+import os, signal, sys
+from pathlib import Path
+from embeddings.support.files import atomic_write
+with atomic_write(Path(sys.argv[1]), folder=True, force=True) as folder:
+    (folder / "half").write_bytes(b"x")
+    print(folder, flush=True)
+    if len(sys.argv) > 2:
+        sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    target = tmp_path / "v[1]"
+    run = [sys.executable, "-c", code, str(target)]
+    killed = Path(subprocess.run(run, stdout=subprocess.PIPE, text=True, check=False).stdout.strip()).parent
+    moved = tmp_path / ".v[1].abcdefgh.partial"  # a killed rename has moved the target here
+    (moved / "old").mkdir(parents=True)
+    others = [tmp_path / ".v[1].mine.partial", tmp_path / ".v1.abcdefgh.partial"]
+    for other in others:
+        other.mkdir()
+    with subprocess.Popen([*run, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        writing = Path(writer.stdout.readline().strip()).parent
+        for folder in (killed, moved, writing, *others):
+            os.utime(folder, (0, 0))
+        with atomic_write(target, folder=True) as folder:
+            (folder / "whole").write_bytes(b"x")
+        assert not killed.exists()
+        assert all(folder.exists() for folder in (moved, writing, *others))
+        writer.kill()
+    assert [path.name for path in target.iterdir()] == ["whole"]
