@@ -25,6 +25,8 @@ def to_jsonable(value: Any) -> Any:
         return {str(key): to_jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [to_jsonable(item) for item in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
     if isinstance(value, np.ndarray | np.generic):
         return to_jsonable(value.tolist())
     if isinstance(value, float):

@@ -711,16 +711,17 @@ def write_recipe(folder: Path, embedder: TextEmbedder | None, common: Vocabulary
 
 def read_recipe(folder: Path, embedder: TextEmbedder) -> None:
     """Restore into an embedder what `write_recipe` wrote; raises FormatError if it is missing or does not fit."""
-    learned = tensors.load(folder / TENSORS)
-    if "texts" in learned:
-        words, texts = (Vocabulary.load(folder / name) for name in ("words.arrow", "texts_of_words.arrow"))
-        embedder.text_frequencies = TextFrequencies(words, texts, int(learned["texts"][0]))
-        embedder.vocabulary = None  # they were used when the index was built, whatever the vectors tell now
-        embedder.weights = embedder.weigh(embedder.vectors.words)
-    elif embedder.pool in WEIGHTINGS and embedder.vocabulary is None:  # neither counts nor texts told them
-        embedder.vocabulary = embedder.vectors.frequencies_by_rank
-        embedder.weights = embedder.weigh(embedder.vectors.words)
-    components = embedder.components = learned.get(COMPONENTS)
-    fits = components is None or components.shape == (len(components), embedder.output_dim)
-    if embedder.requires_fit or not fits:
-        raise FormatError(f"{folder} is broken: what was learned from the texts is missing or does not fit")
+    with format_errors(folder):
+        learned = tensors.load(folder / TENSORS)
+        if "texts" in learned:
+            words, texts = (Vocabulary.load(folder / name) for name in ("words.arrow", "texts_of_words.arrow"))
+            embedder.text_frequencies = TextFrequencies(words, texts, int(learned["texts"][0]))
+            embedder.vocabulary = None  # they were used when the index was built, whatever the vectors tell now
+            embedder.weights = embedder.weigh(embedder.vectors.words)
+        elif embedder.pool in WEIGHTINGS and embedder.vocabulary is None:  # neither counts nor texts told them
+            embedder.vocabulary = embedder.vectors.frequencies_by_rank
+            embedder.weights = embedder.weigh(embedder.vectors.words)
+        components = embedder.components = learned.get(COMPONENTS)
+        fits = components is None or components.shape == (len(components), embedder.output_dim)
+        if embedder.requires_fit or not fits:
+            raise FormatError(f"{folder} is broken: what was learned from the texts is missing or does not fit")

@@ -1,6 +1,7 @@
 """Text indexes: what they find, how they grow, and what survives crashes, damage and other processes."""
 
 import copy
+import decimal
 import gc
 import itertools
 import json
@@ -25,8 +26,8 @@ from platforms import needs_limits, resource
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.models.embed import text_batches_of, text_embedder
-from embeddings.support import records
-from embeddings.support.records import checksum
+from embeddings.support import records, tensors
+from embeddings.support.records import checksum, to_jsonable
 from embeddings.text_search import index_folder, text_index
 from embeddings.text_search.index_folder import write_sealed
 from embeddings.text_search.segment_writer import check_distinct
@@ -908,3 +909,26 @@ def test_a_mask_of_rows_takes_no_memory_that_its_file_lacks(vectors, tmp_path):
     mask.write_bytes(mask.read_bytes().replace(b"(5,), }" + b" " * 12, b"(1000000000000,), }"))
     with pytest.raises(FormatError, match=mask.name):
         index.folder.read_mask(mask.name, checksum(mask), 10**12)
+
+
+def test_values_of_every_type_become_json(vectors):
+    columns = {
+        "day": pa.array([10**4], pa.date32()), "cents": pa.array([decimal.Decimal("1.50")]), "nothing": [float("nan")],
+        "bytes": [b"caf\xe9 \xc3\xa9"],
+    }  # fmt: skip
+    hit = to_jsonable(TextIndex.build(vectors, pa.table({"text": ["w1"], **columns})).search("w1")[0])
+    expected = {"day": "1997-05-19", "cents": "1.50", "nothing": None, "bytes": "caf\\xe9 \xe9"}
+    assert {name: json.loads(json.dumps(hit))[name] for name in columns} == expected
+
+
+@pytest.mark.parametrize("array", [{"texts": np.zeros(0, np.int64)}, {"components": np.zeros(())}])
+def test_a_broken_recipe_is_refused(vectors, tmp_path, array):
+    index = TextIndex.build(vectors, ["w1 w2", "w3"], tmp_path / "i", frequencies="texts", remove_components=1)
+
+    def change(copied):
+        path = copied / "recipe" / "tensors.safetensors"
+        arrays = {name: np.array(value) for name, value in tensors.load(path).items()}
+        tensors.save(arrays | array, path)
+
+    with pytest.raises(FormatError, match="recipe"):
+        TextIndex(damaged(index, tmp_path, change), model=vectors).search("w1", method="vectors")
