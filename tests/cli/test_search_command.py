@@ -142,8 +142,8 @@ def test_a_prompt_asks_for_queries_on_a_terminal(folder):
 
 def test_an_index_and_its_parts_are_evaluated_and_compared(folder):
     write("corpus.jsonl", [{"_id": row["key"], "text": row["body"]} for row in ROWS])
-    write("queries.jsonl", [{"_id": 1, "text": "a car"}, {"_id": 2, "text": "42"}])
-    (folder / "qrels.tsv").write_text("1\t1\t1\n2\t3\t1\n")
+    write("queries.jsonl", [{"_id": "q1", "text": "a car"}, {"_id": "q2", "text": "42"}])
+    (folder / "qrels.tsv").write_text("q1\t1\t1\nq2\t3\t1\n")
     build()
     retrieval = ("--retrieval", "queries.jsonl", "corpus.jsonl", "qrels.tsv")
     rows = table(expect("evaluate", "docs.index", *retrieval, "--ranking", "vectors", "--ranking", "fused").stdout)
