@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,16 +172,17 @@ class Corpus:
         self.weights = [weight for n_items, weight in sizes_and_weights for _ in range(n_items)]
         self.proportions = sizes_and_weights if pairs is not None and any(weights) else []  # sources of each input
         self.paths = [Path(display_name(source)) for source in given if isinstance(source, str | os.PathLike)]
-        self.labels = check_format("labels", labels, self, ["tag_column"])
-        if self.labels is not None and self.text_column is not None:
-            self.labels = replace(self.labels, text_column=self.text_column)
-        others = ["labels", "tag_column", *(["text_column"] if isinstance(pairs, ContextFormat) else [])]
-        self.pairs = check_format("pairs", pairs, self, others)
-        self.vectors = check_format("vectors", vectors, self)
-        kinds = {"labelled texts": labels, "pairs of texts": pairs, "texts with vectors": vectors}
-        kind = next((kind for kind, one in kinds.items() if one is not None), None)
-        if self.lines != "separate" and kind is not None:
-            raise SettingError(f"{S.lines(lines)} cannot be combined with {kind}")
+        formats = {"labels": labels, "pairs": pairs, "vectors": vectors}
+        others = {
+            "tag_column": self.tag_column, "lines": lines != "separate",
+            "text_column": text_column if isinstance(pairs, ContextFormat) else None,
+        }  # fmt: skip
+        first, *rest = [name for name, value in formats.items() if value is not None] or [""]
+        if first and (rest := [*rest, *(name for name, value in others.items() if value)]):
+            raise SettingError(f"{S[first]} cannot be combined with {S[rest[0]]}")
+        self.labels, self.pairs, self.vectors = labels, pairs, vectors
+        if labels is not None and text_column is not None:
+            self.labels = replace(labels, text_column=text_column)
         if not isinstance(vocabulary, Vocabulary | None):
             vocabulary = read_vocabulary_file(vocabulary)
         self.vocabulary: Vocabulary | None = vocabulary
@@ -345,14 +346,3 @@ def weighted(vectors: NDArray[np.float32], weight: float) -> NDArray[np.float32]
     """Return vectors with a norm that is the weight of their source, (texts, dim)."""
     norms: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors * (np.float32(weight) / norms)
-
-
-T = TypeVar("T")
-
-
-def check_format(name: str, value: T, corpus: Corpus, others: Sequence[str] = ("labels", "pairs", "tag_column")) -> T:
-    """Return a format of a corpus; raises SettingError if one of `others` of the corpus is set, too."""
-    for other in others:
-        if value is not None and other != name and getattr(corpus, other):
-            raise SettingError(f"{S[name]} cannot be combined with {S[other]}")
-    return value

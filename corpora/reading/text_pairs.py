@@ -325,10 +325,10 @@ class PairReader(RowReader):
     def finish(self, name: str) -> None:
         """Check all pairs together."""
         super().finish(name)
-        if self.n_filled > 1 and self.example is not None:
-            raise CorpusError(f"all {self.n_filled} pairs of {name} are the same: {tuple(self.example)!r:.80}")
-        if self.n_filled > 1 and self.rating is not None:
-            raise CorpusError(f"all ratings of {name} are {self.rating:g}; ratings must vary")
+        constant = "" if self.rating is None else f"ratings: {self.rating:g}"
+        constant = constant if self.example is None else f"texts: {tuple(self.example)!r:.80}"
+        if self.n_filled > 1 and constant:
+            raise CorpusError(f"all {self.n_filled} pairs of {name} have the same {constant}; they must vary")
 
 
 def pair_position(name: str, done: int, row: int) -> str:

@@ -6,6 +6,7 @@ from embeddings.corpora.reading.columns import Columns, Role
 from embeddings.corpora.reading.rows import RowReader
 from embeddings.corpora.reading.tables import Table
 from embeddings.errors import CorpusError, S
+from embeddings.printable import format_names
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,11 @@ class ContextFormat:
     def resolve(self, table: Table) -> Columns:
         """The columns of words, contexts and, if there are any, weights of a table."""
         names = table.columns
-        if len(names) < 2:
-            raise CorpusError(f"{table.name} has one column, but a word and its context are in two, separated by tabs")
         word = self.word or ("word" if "word" in names else names[0])
-        context = self.context or ("context" if "context" in names else names[1])
+        context = self.context or ("context" if "context" in names else names[:2][-1])
         if word == context:
-            raise CorpusError(f"{table.name}: set {S.word_column} and {S.context_column} to two different columns")
+            two = f"set {S.word_column} and {S.context_column} to two different columns"
+            raise CorpusError(f"{table.name}: {two}; its columns: {format_names(names)}")
         is_third = len(names) == 3 and not table.has_names and {word, context} == set(names[:2])
         weight = self.weight or ("weight" if "weight" in names else names[2] if is_third else None)
         return Columns([word], [context], weight=weight, text_role=Role.TAG)

@@ -52,14 +52,14 @@ def test_integers_are_words():
     [
         ("word\tcontext\na\tb\n", ["--context-column", "other"], ["pairs.tsv", "'other'", "word, context"]),
         ("word\tcontext\na\tb\n", ["--context-column", "word"], ["--word-column", "--context-column"]),
-        ("word\nb\n", [], ["pairs.tsv", "one column"]),
+        ("word\nb\n", [], ["pairs.tsv", "--context-column", "columns: word"]),
         ("word\tcontext\tweight\na\tb\t1\na\tc\t-2\n", [], ["pairs.tsv, row 2", "'weight'", "[0, 1e+100]", "-2"]),
         ("word\tcontext\tweight\na\tb\t1e308\na\tc\t1e308\n", [], ["pairs.tsv, row 1", "'weight'", "1e+308"]),
         ("word\tcontext\tweight\na\tb\t1\na\tc\tx\n", [], ["pairs.tsv, row 2", "'weight'", "number", "'x'"]),
         ("word\tcontext\n", [], ["pairs.tsv", "no rows"]),
         ("", [], ["pairs.tsv", "no rows"]),
         ("word\tcontext\na\t\n", [], ["pairs.tsv", "all 1 rows", "empty cell"]),
-        ("word\tcontext\na\tb\na\tc\n", ["--min-count", "1"], ["the word 'a'", "nothing to learn"]),
+        ("word\tcontext\na\tb\na\tc\n", ["--min-count", "1"], ["two words", "--min-count"]),
     ],
 )
 def test_refusals(tmp_path, monkeypatch, text, arguments, facts):

@@ -150,7 +150,7 @@ def test_missing_word_vectors_are_refused_before_the_corpus_is_read(tmp_path, mo
 
 
 def test_texts_are_a_list():
-    with pytest.raises(CorpusError, match=r"such as \['abc'\]"):
+    with pytest.raises(CorpusError, match="list of one text"):
         em.corpora.text_vectors("abc", np.ones((3, 2), np.float32))
 
 
@@ -256,10 +256,8 @@ def test_arrays_arrow_columns_and_memory_maps_are_read_alike_without_a_copy(tmp_
     models = [train(texts, one).vectors.matrix for one in (vectors, mapped, pa.array(as_list(vectors)))]
     np.testing.assert_array_equal(models[1], models[0])
     np.testing.assert_allclose(models[2], models[0], atol=1e-6)
-    with pytest.raises(CorpusError, match="one vector for each of 2 texts, got 120"):
+    with pytest.raises(CorpusError, match="one text for each of 120 vectors, got 2"):
         em.corpora.text_vectors(texts[:2], vectors)
-    with pytest.raises(CorpusError, match="float array"):
-        em.corpora.text_vectors(texts, np.ones(len(texts)))
 
 
 def test_texts_that_cannot_be_learned_are_refused(tmp_path):
