@@ -114,6 +114,9 @@ def test_sources_are_named(source, message):
 def test_folders_and_links_are_named(tmp_path):
     with pytest.raises(EmbeddingsError, match="source"):
         em.Corpus()
+    for setting in ("phrases", "vocabulary"):
+        with pytest.raises(EmbeddingsError, match=r"missing.*No such file"):
+            em.Corpus(["a"], **{setting: tmp_path / "missing"})
     with pytest.raises(EmbeddingsError, match=f"{tmp_path}'; hidden"):
         em.Corpus(tmp_path)
     (tmp_path / "loop").symlink_to(tmp_path)

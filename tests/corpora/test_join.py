@@ -17,7 +17,7 @@ from embeddings.corpora import EncodedCorpus
 from embeddings.corpora.phrases import Phrase, PhraseList, Phrases, join
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, FormatError
+from embeddings.errors import CorpusError
 
 WORDS = st.sampled_from("aabbcdef")
 SENTENCES = st.lists(st.lists(WORDS, max_size=14), min_size=1, max_size=10)
@@ -205,8 +205,3 @@ def decoded_known(encoded):
     words = [*encoded.vocabulary.words, None]
     tokens = [words[i] for i in encoded.ids.tolist()]
     return [tokens[start:end] for start, end in pairwise(encoded.sentences.tolist())]
-
-
-def test_a_missing_phrase_file_is_reported(tmp_path):
-    with pytest.raises(FormatError, match=r"missing cannot be read.*No such file"):
-        em.Corpus(["a"], phrases=tmp_path / "missing")

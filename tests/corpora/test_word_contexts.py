@@ -6,7 +6,6 @@ from commands import refused
 
 import embeddings as em
 from embeddings.corpora import ContextFormat
-from embeddings.errors import CorpusError
 
 
 def rows_of(source, **columns):
@@ -68,9 +67,3 @@ def test_refusals(tmp_path, monkeypatch, text, arguments, facts):
     message = refused("train", "given-contexts", "pairs.tsv", "-o", "m", "--quiet", *arguments, code=1)
     assert all(fact in message for fact in facts), message
     assert not (tmp_path / "m").exists()
-
-
-def test_sources_with_and_without_weights_are_refused():
-    corpus = em.Corpus([("a", "b")], [("a", "b", 2)], pairs=ContextFormat())
-    with pytest.raises(CorpusError, match="some pairs have weights"):
-        corpus.encode()
