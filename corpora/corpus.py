@@ -15,7 +15,8 @@ from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folde
 from embeddings.corpora.documents import PREFIXED
 from embeddings.corpora.encoded_corpus import PROPORTIONS, EncodedCorpus
 from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
-from embeddings.corpora.reading.columns import ColumnSelection, column_names
+from embeddings.corpora.reading.column_selection import ColumnSelection
+from embeddings.corpora.reading.columns import column_names
 from embeddings.corpora.reading.compression import FileOpener
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.reader import Report, SourceReader
 from embeddings.corpora.reading.sources import Source, total_size

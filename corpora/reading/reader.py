@@ -12,7 +12,8 @@ import numpy as np
 
 from embeddings.corpora.reading import record_rows
 from embeddings.corpora.reading.arrow_tables import open_arrow, open_data_table
-from embeddings.corpora.reading.columns import TEXT_COLUMN, ColumnSelection, is_null
+from embeddings.corpora.reading.column_selection import ColumnSelection
+from embeddings.corpora.reading.columns import TEXT_COLUMN, is_null
 from embeddings.corpora.reading.compression import FileOpener, PeekableStream
 from embeddings.corpora.reading.csv_table import CsvTable, LineTable
 from embeddings.corpora.reading.data_tables import DataTable

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError
 from embeddings.support.arrow import pa, pc, string_bytes, string_scalar, to_arrow, to_numpy, to_string_array
 from embeddings.support.logs import log
-
-if TYPE_CHECKING:
-    from embeddings.corpora.reading.reader import SourceReader
 
 LINE_FEED, CARRIAGE_RETURN = b"\n\r"
 MAX_WEIGHT = 1e100  # so that the sum of weights is finite
@@ -126,8 +123,8 @@ class RowReader:
         """The number of rows whose cells are not empty."""
         return self.n_rows - self.n_empty
 
-    def read_source(self, reader: "SourceReader", source: Source) -> Iterator[Rows]:
-        """Yield the rows of a source."""
+    def read_source(self, reader: Any, source: Source) -> Iterator[Rows]:
+        """Yield the rows of a source, as a `SourceReader` reads it."""
         return reader.table_rows(source)
 
     def read(self, table: Table) -> Iterator[Rows]:

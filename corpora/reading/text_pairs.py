@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.columns import Columns, ColumnSelection, column_names
+from embeddings.corpora.reading.column_selection import ColumnSelection
+from embeddings.corpora.reading.columns import Columns, column_names
 from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, check_encoding
 from embeddings.corpora.reading.reader import SourceReader, is_table
 from embeddings.corpora.reading.record_rows import batches_of

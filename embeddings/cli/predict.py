@@ -19,7 +19,7 @@ from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, requ
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_extension, check_not_input
-from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source, total_size

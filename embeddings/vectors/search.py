@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
 
+from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import SearchMethod
@@ -142,5 +143,9 @@ def word_rows(vectors: WordVectors, words: Sequence[str], *, normalize: bool) ->
     words = word_list(vectors, words)
     if not words:
         raise SettingError("words must be a list of at least one word")
-    rows = vectors[words]
+    try:
+        rows = vectors[words]
+    except UnknownWordError as error:  # gensim leaves such words out
+        advice = "to leave out such words, pass [word for word in words if word in vectors]"
+        raise UnknownWordError(f"{error}; {advice}") from None
     return cosine.normalize(rows) if normalize else rows.astype(np.float64)

@@ -10,7 +10,7 @@ from naive_corpora import encode
 from parsed_rows import blocks_of, read_rows
 
 from embeddings.corpora.reading import csv_table, record_rows, text_block
-from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.csv_table import CsvTable
 from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.errors import CorpusError

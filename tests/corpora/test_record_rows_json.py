@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from parsed_rows import read_rows
 
 from embeddings.corpora.reading import record_rows
-from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.encodings import Utf8Decoder
 
 FIRST_LINE = b'{"text": "first", "tag": "\\u0001"}\n'

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_lines, naive_tokens
 
 from embeddings.corpora import Corpus
-from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
 from embeddings.errors import CorpusError

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.compression import read_head
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
