@@ -125,7 +125,8 @@ class RowReader:
 
     def read_source(self, reader: Any, source: Source) -> Iterator[Rows]:
         """Yield the rows of a source, as a `SourceReader` reads it."""
-        return reader.table_rows(source)
+        rows: Iterator[Rows] = reader.table_rows(source)
+        return rows
 
     def read(self, table: Table) -> Iterator[Rows]:
         """Yield the rows of a table."""
