@@ -267,7 +267,8 @@ class LineTable(BlockTable):
 
     def parsed_records(self, text: bytes) -> Iterator[Record]:
         """Yield the cells of lines as records whose fields are numbered."""
-        for number, line in enumerate(chain.from_iterable(complete_lines([text], self.name)), self.n_lines + 1):
+        lines = chain.from_iterable(complete_lines([text], self.name, self.n_lines))
+        for number, line in enumerate(lines, self.n_lines + 1):
             if not line.strip() and "\t" not in line:
                 continue
             cells = line.rstrip("\r").split("\t")

@@ -30,6 +30,7 @@ from embeddings.corpora.reading.text_block import MAX_ROW, gather, is_long
 from embeddings.errors import CorpusError
 from embeddings.printable import describe
 from embeddings.support.arrow import combine_chunks, pa
+from embeddings.support.logs import log
 
 NUMBER = re.compile(r"\s*[-+]?[.,]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
 N_CHECKED = 100  # rows that decide which columns there are, and which of them hold numbers
@@ -54,7 +55,8 @@ class RecordTable(Table):
     ) -> None:
         self.name, self.records, self.decoder, self.size = name, iter(records), decoder, size
         self.has_names = has_names
-        self.types: dict[str, Any] = {}  # of kept columns, by the first rows
+        self.kept_schema = pa.schema([])  # of the kept columns, whose types hold all values so far
+        self.late: set[str] = set()  # fields that are not kept, because the first records do not have them
 
     @cached_property
     def sample(self) -> list[Record]:
@@ -104,6 +106,8 @@ class RecordTable(Table):
         def position(row: int) -> str:
             return records[row][0]
 
+        if kept := {name for name, role in roles if role is Role.ANY}:
+            self.warn_of_late_fields(records, kept)
         arrays = []
         for name, role in roles:
             value_of = getter(name)
@@ -113,17 +117,27 @@ class RecordTable(Table):
         return Batch(arrays, position)
 
     def kept_values(self, name: str, values: list[Any]) -> Any:
-        """Return the values of a kept field as an array of the type that the first ones have."""
-        kind = self.types.get(name)
+        """Return the values of a kept field as an array of a type that holds them and all before them."""
+        values = [*map(as_python, values)]
         try:
-            array = pa.array(list(map(as_python, values)), kind)
+            array = pa.array(values)
+            schemas = [self.kept_schema, pa.schema([(name, array.type)])]
+            self.kept_schema = pa.unify_schemas(schemas, promote_options="permissive")
+            kind = self.kept_schema.field(name).type
+            return array if array.type == kind else pa.array(values, kind)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            must = "one type" if kind is None else f"the type {kind}"
             reason = " ".join(str(error).split())
-            raise CorpusError(f"{self.name}: the values of {name!r} do not all have {must}: {reason}") from None
-        array = array.cast(pa.string()) if pa.types.is_null(array.type) else array
-        self.types[name] = array.type
-        return array
+            raise CorpusError(f"{self.name}: the values of {name!r} do not all have one type: {reason}") from None
+
+    def warn_of_late_fields(self, records: list[Record], kept: set[str]) -> None:
+        """Warn once of each field that is not kept, although all are to be, because it appears too late."""
+        for position, record in records if kept.issuperset(self.columns) else ():
+            for name in record.keys() - kept - self.late:
+                self.late.add(name)
+                log.warning(
+                    "%s: the column %r is not kept: it first appears in %s, after the first %s rows",
+                    self.name, name, position, N_CHECKED,
+                )  # fmt: skip
 
 
 def kind_of(values: list[Any]) -> Kind:

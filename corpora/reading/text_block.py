@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.tag_arrays import concatenate_tags, list_sizes
-from embeddings.support.arrow import pa, string_bytes, to_arrow
+from embeddings.support.arrow import concatenate_tables, string_bytes, to_arrow
 
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
@@ -173,7 +173,7 @@ def concatenate_rows(blocks: list[TextBlock]) -> TextBlock:
     if len(blocks) == 1:
         return first
     tags = None if first.tags is None else concatenate_tags([rows.tags for rows in blocks])
-    columns = None if first.columns is None else pa.concat_tables([rows.columns for rows in blocks])
+    columns = None if first.columns is None else concatenate_tables([rows.columns for rows in blocks])
     vectors = None if first.vectors is None else np.concatenate([rows.vectors for rows in blocks])
     ends = np.cumsum(np.concatenate([rows.sizes for rows in blocks]))
     return TextBlock(b"".join(rows.data for rows in blocks), ends, tags=tags, columns=columns, vectors=vectors)

@@ -23,7 +23,7 @@ from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source
 from embeddings.errors import CorpusError, FormatError
 from embeddings.models.embed import embed, text_embedder
-from embeddings.support.arrow import as_first_columns, pa, pc
+from embeddings.support.arrow import as_first_columns, concatenate_tables, pa, pc, wider_schema, with_null_as_string
 from embeddings.support.files import atomic_write
 from embeddings.support.progress_display import MEGABYTES
 
@@ -38,7 +38,9 @@ ROW_GROUP_BYTES = 1 << 24  # of vectors
 
 
 class TableWriter:
-    """Writes tables with a column of vectors; the first batch decides which columns there are, and their types.
+    """Writes tables with a column of vectors; the first batch decides which columns there are.
+
+    The types of columns hold all values of the first row group.
 
     Arguments:
         name: of the column of vectors, which must be (rows, dim) of type `dtype`.
@@ -57,8 +59,8 @@ class TableWriter:
             columns = pa.table({})
         if self.name in columns.column_names:
             raise CorpusError(f"the input has a column {self.name!r}: choose another name with --vector-column")
-        if self.schema is None:
-            self.schema = columns.schema
+        if self.writer is None:
+            self.schema = columns.schema if self.schema is None else wider_schema(self.schema, columns.schema)
         columns = as_first_columns(columns, self.schema)
         values = pa.array(np.ascontiguousarray(vectors).reshape(-1))
         column = pa.FixedSizeListArray.from_arrays(values, self.dim)
@@ -74,7 +76,10 @@ class TableWriter:
         if not self.pending and self.writer is None:
             self.write(None, np.zeros((0, self.dim), self.dtype))
         if self.pending:
-            table = pa.concat_tables(self.pending)
+            table = concatenate_tables(self.pending)
+            if self.writer is None:
+                table = with_null_as_string(table)
+                self.schema = table.drop_columns(self.name).schema
             self.pending, self.pending_bytes = [], 0
             try:
                 if self.suffix == CSV:

@@ -98,6 +98,34 @@ def combine_chunks(column: Any) -> Any:
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else pa.nulls(0, column.type)
 
 
+def concatenate_tables(tables: Sequence[Any]) -> Any:
+    """Concatenate tables; each column has the type that holds all its values. Raises CorpusError if there is none."""
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise type_error(error) from None
+
+
+def type_error(error: Exception) -> CorpusError:
+    """Return the error of columns whose types are not those of earlier rows."""
+    return CorpusError(f"columns have other types than before: {' '.join(str(error).split())}")
+
+
+def wider_schema(schema: Any, other: Any) -> Any:
+    """Return a schema that holds the values of a schema with the same columns, too; else `schema` itself."""
+    try:
+        wider = pa.unify_schemas([schema, other], promote_options="permissive")
+    except pa.ArrowException:
+        return schema
+    return wider if len(wider) == len(schema) else schema
+
+
+def with_null_as_string(table: Any) -> Any:
+    """Return a table whose columns of nulls are columns of strings."""
+    fields = [one.with_type(pa.string()) if pa.types.is_null(one.type) else one for one in table.schema]
+    return table.cast(pa.schema(fields, table.schema.metadata))
+
+
 def as_first_columns(table: Any, schema: Any) -> Any:
     """A table with the columns and types of the first one; raises CorpusError if it has others."""
     names = schema.names
@@ -106,7 +134,7 @@ def as_first_columns(table: Any, schema: Any) -> Any:
     try:
         return table.select(names).cast(schema)
     except pa.ArrowException as error:
-        raise CorpusError(f"columns have other types than before: {' '.join(str(error).split())}") from None
+        raise type_error(error) from None
 
 
 def write_table(table: Any, path: Path) -> None:

@@ -18,7 +18,14 @@ from embeddings.errors import CorpusError, S, SettingError
 from embeddings.models.embed import text_sources
 from embeddings.models.text_embedder import TextEmbedder
 from embeddings.printable import format_names
-from embeddings.support.arrow import as_first_columns, combine_chunks, to_string_array
+from embeddings.support.arrow import (
+    as_first_columns,
+    combine_chunks,
+    concatenate_tables,
+    to_string_array,
+    wider_schema,
+    with_null_as_string,
+)
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.text_search.index_folder import ID, TEXT, Segment, write_segment
@@ -120,6 +127,7 @@ class SegmentWriter:
         self.folder, self.record, self.lexicon, self.embedder = folder, record, lexicon, embedder
         self.columns, self.threads, self.schema, self.n_written = columns, threads, schema, n_written
         self.is_new = n_written == 0
+        self.has_types = schema is not None  # else those of the columns hold all values of the first segment
 
     def write(self, texts: Any, progress: ProgressOption) -> list[Segment]:
         """The segments of texts, written."""
@@ -135,7 +143,9 @@ class SegmentWriter:
             for block, vectors in pairs:
                 table, own = self.columns.rows(block, self.n_written)
                 parts.append(self.fit_dimension(vectors if own is None else own))
-                self.schema = table.schema.remove_metadata() if self.schema is None else self.schema
+                if not self.has_types:
+                    schema = table.schema.remove_metadata()
+                    self.schema = schema if self.schema is None else wider_schema(self.schema, schema)
                 tables.append(as_first_columns(table, self.schema))
                 done += len(block)
                 n_empty += pc.equal(table[TEXT], "").combine_chunks().true_count
@@ -163,7 +173,8 @@ class SegmentWriter:
 
     def segment(self, tables: list[pa.Table], parts: list[np.ndarray]) -> Segment:
         """Write one segment."""
-        rows = pa.concat_tables(tables)
+        rows = with_null_as_string(concatenate_tables(tables))
+        self.schema, self.has_types = rows.schema, True
         vectors = np.concatenate(parts) if self.record["dim"] else np.zeros((len(rows), 0), np.float32)
         parts.clear()  # the memory of as many vectors
         arrays = store(vectors, self.record["dtype"])

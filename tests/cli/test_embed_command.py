@@ -175,3 +175,17 @@ def test_refusals(file, tmp_path):
     model = em.ParagraphDBOW(dim=4, min_count=1, subsample=0).train(em.Corpus(["red car green house"] * 9), threads=1)
     model.save(tmp_path / "m")
     assert "infer" in refused("embed", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "o.npy", code=2)
+
+
+def test_columns_of_json_hold_all_values(file, tmp_path, monkeypatch):
+    """Whatever the first rows have, also in another file; what does not fit what is written already is refused."""
+    first, last = {"text": "red", "n": 1, "m": None, "empty": None}, {"text": "car", "n": 1.5, "m": 2, "empty": None}
+    for name, rows in (("a", [first] * 300 + [last] * 100), ("b", [last] * 9), ("c", [first] * 300)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    expect("embed", file, *(tmp_path / f"{name}.jsonl" for name in "cab"), "-o", tmp_path / "out.parquet")
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table["n"].to_pylist() == [1] * 600 + [1.5] * 109
+    assert table["m"].to_pylist() == [None] * 600 + [2] * 109
+    assert table.schema.field("empty").type == pa.string()
+    monkeypatch.setattr("embeddings.cli.embed.ROW_GROUP_BYTES", 1)
+    refused("embed", file, *(tmp_path / f"{name}.jsonl" for name in "cb"), "-o", tmp_path / "new.parquet", code=1)

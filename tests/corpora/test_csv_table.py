@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from naive_corpora import encode
 from parsed_rows import blocks_of, read_rows
 
+import embeddings as em
 from embeddings.corpora.reading import csv_table, record_rows, text_block
 from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.csv_table import CsvTable
@@ -48,6 +49,10 @@ def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeyp
     (tmp_path / "f.csv").write_text('b\nx\n"' + "y " * 2000)
     with pytest.raises(CorpusError, match=r"line 3: .*longer than 1000 .*quote"):
         encode(tmp_path / "f.csv", block_size=100)
+    (tmp_path / "f.txt").write_text("a\tb\n" * 400 + "y " * 2000)
+    pairs = em.corpora.TextPairs(tmp_path / "f.txt")
+    with pytest.raises(CorpusError, match="line 401: longer than 1000"):
+        list(pairs)
     (tmp_path / "f.jsonl").write_text('{"b": "x"}\n{"b": "' + "y " * 2000)
     with pytest.raises(CorpusError, match="line 2: longer than 1000"):
         encode(tmp_path / "f.jsonl", block_size=100)

@@ -1,10 +1,14 @@
 """Iterables of mappings as rows of a table, and iterables that are refused."""
 
+import json
+
 import numpy as np
 import pytest
 from naive_corpora import check, decoded, encode
 
 import embeddings as em
+from embeddings.corpora.reading.reader import read_texts
+from embeddings.corpora.reading.sources import File, Items
 from embeddings.errors import CorpusError
 
 ROWS = [{"text": "A cat.\nSat", "id": "x"}, {"text": None, "id": 7}, {"text": "a dog", "id": np.int64(7), "more": 1.5}]
@@ -85,3 +89,40 @@ def test_parts_of_a_pandas_frame():
         assert decoded(default) == [["a", "b"], ["c"]]
     with encode(np.array(["a b", "c"])) as array:
         assert decoded(array) == [["a", "b"], ["c"]]
+
+
+def kept_values(rows, name="n"):
+    """The values of a kept column, and its types in all blocks."""
+    blocks = list(read_texts([Items(iter(rows))], text_column="text", kept=None))
+    parts = [block.columns[name] for block in blocks]
+    return [value for part in parts for value in part.to_pylist()], [part.type for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [(1, 1.5), (None, 7), (None, "x"), ([1], [0.5]), ({"a": 1}, {"a": 2, "b": 1.5}), (1.5, 2), ("x", None)],
+)
+def test_a_kept_column_holds_all_values_whatever_the_first_ones_are(first, last, tmp_path):
+    values = [first] * 300 + [last] * 300
+    rows = [{"text": "a b", "n": value} for value in values]
+    (tmp_path / "f.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found, types = kept_values(rows)
+    (block,) = read_texts([File(tmp_path / "f.jsonl")], text_column="text", kept=None)
+    for read in (found, block.columns["n"].to_pylist()):
+        again = [{k: v for k, v in one.items() if v is not None} if isinstance(one, dict) else one for one in read]
+        assert again == values
+    assert len(set(types)) == 1
+
+
+@pytest.mark.parametrize(("first", "last"), [(1, "x"), (True, 1), (2**60 + 1, 1.5), (1.5, 2**60 + 1), ("x", 1)])
+def test_values_without_a_common_type_are_refused(first, last):
+    with pytest.raises(CorpusError, match=r"'n'|than before"):
+        kept_values([{"text": "a b", "n": value} for value in [first] * 300 + [last] * 300])
+
+
+def test_a_field_that_is_missing_at_first_is_kept_or_warned_of(caplog):
+    start, end = [{"text": "a", "n": 1}] * 50 + [{"text": "a"}] * 250, [{"text": "a", "late": 1}] * 9
+    assert kept_values([{"text": "a"}, *start])[0] == [None] + [1] * 50 + [None] * 250
+    caplog.clear()
+    kept_values(start + end)
+    assert ["late" in message and "item 301" in message for message in caplog.messages] == [True]

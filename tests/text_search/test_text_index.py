@@ -932,3 +932,13 @@ def test_a_broken_recipe_is_refused(vectors, tmp_path, array):
 
     with pytest.raises(FormatError, match="recipe"):
         TextIndex(damaged(index, tmp_path, change), model=vectors).search("w1", method="vectors")
+
+
+def test_columns_hold_all_values_whatever_the_first_ones_are(tmp_path):
+    """Also beyond the first block of text."""
+    numbers = [1] * 50_000 + [1.5] * 5
+    rows = ({"text": "w1 w2 w3 w4", "n": one, "m": None if one == 1 else "x", "empty": None} for one in numbers)
+    index = TextIndex.build(None, rows, tmp_path / "index", text_column="text")
+    assert index.column("n") == numbers
+    assert index.column("m") == [None] * 50_000 + ["x"] * 5
+    assert index.segments[0].rows.schema.field("empty").type == pa.string()
