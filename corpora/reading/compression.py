@@ -207,7 +207,8 @@ def open_file(file: File, *, reads_ahead: bool, threads: int = 1) -> Iterator[Op
     """
     with file.open_stream() as stream, ExitStack() as stack:
         raw = peek(stream, file.name)
-        read, kind = decompress(raw), detect_compression(raw.head)
+        kind = None if file.is_plain_text else detect_compression(raw.head)
+        read = decompress(raw) if kind else raw.read_some
         if kind == "bz2" and threads > 1 and type(file) is File and file.is_regular:
 
             def start_again() -> Read:

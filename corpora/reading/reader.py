@@ -184,7 +184,7 @@ class SourceReader:
         """Open a file: its bytes as stored, its content, of text in UTF-8, and its type."""
         with self.opener.open(file) as (raw, content):
             data = PeekableStream(content, file.name)
-            file_type = detect_binary(data.head)
+            file_type = FileType.TEXT if file.is_plain_text else detect_binary(data.head)
             if file_type is None:
                 check_byte_order(data.head, self.encoding, data.name)
                 if self.encoding != UTF8:

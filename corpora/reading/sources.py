@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from glob import glob, has_magic
 from pathlib import Path
 from stat import S_ISREG
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from embeddings.corpora.reading.data_tables import BagItems, DataTable, as_table, has_attributes
 from embeddings.errors import CorpusError, RemoteError, S, marked
@@ -29,6 +29,7 @@ class File:
     """A file; if `path` is None, standard input."""
 
     path: Path | None
+    is_plain_text: ClassVar[bool] = False  # whether that is known; else the first bytes tell the type of the file
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import accumulate
 from time import perf_counter
-from typing import IO, Any, cast
+from typing import IO, Any, ClassVar, cast
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class FileRange(File):
 
     begin: int = 0
     end: int = 0
+    is_plain_text: ClassVar[bool] = True  # any text may follow the first bytes of the file, by which it was detected
 
     @property
     def name(self) -> str:
