@@ -1,8 +1,8 @@
 """Callbacks: objects that receive the events of a training run and can end it.
 
-All calls come from the thread that started the run. `on_progress` is called while the training threads learn;
-`on_epoch_end` and `on_checkpoint` are called while they are halted. An exception from a callback ends the run and
-propagates to the caller.
+All calls come from the thread that started the run, except for `on_progress` of a run on a cluster. `on_progress` is
+called while the training threads learn; `on_epoch_end` and `on_checkpoint` are called while they are halted. An
+exception from a callback ends the run and propagates to the caller.
 """
 
 from collections.abc import Callable, Iterable
@@ -122,7 +122,7 @@ class Callback:
         return {}
 
     def state(self) -> dict[str, Any]:
-        """Arrays and JSON values by name that checkpoints save; they must not be modified later."""
+        """Arrays, numbers and other JSON values by name that checkpoints save; they must not be modified later."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -242,7 +242,7 @@ class Checkpoints:
         with atomic_write(target, folder=True) as folder:
             tensors.save(state.arrays, folder / TENSORS)
             content = {"format_version": FORMAT_VERSION, "fingerprint": state.fingerprint, "values": state.values}
-            (folder / RECORD).write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+            (folder / RECORD).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
         if self.remote is not None:
             self.remote.upload(target)
         for path in self.paths()[: -self.keep]:

@@ -5,6 +5,7 @@ when a checkpoint is due, or when the user interrupts. Every thread then halts a
 from there. So the state at checkpoints, epoch ends and interrupts can be restored.
 """
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -314,7 +315,8 @@ class Run:
             "stopped": self.stopped,
             "average": [self.average.count, self.average.next_point],
             "callbacks": [
-                {name: value for name, value in state.items() if not isinstance(value, np.ndarray)} for state in states
+                python_numbers({name: value for name, value in state.items() if not isinstance(value, np.ndarray)})
+                for state in states
             ],
         }
         return RunState(self.fingerprint, {**values, "checksum": checksum(arrays, values)}, arrays)
@@ -380,6 +382,11 @@ class Run:
             record[AVERAGE] = {"share": self.average.share, "points": self.average.count}
         parts = {"composes": plan.composes, "tags": plan.tags, "labels": plan.labels}
         return new_model(self.data, arrays, tally.progress(), record, **parts)
+
+
+def python_numbers(values: dict[str, Any]) -> Any:
+    """JSON values with Python numbers in place of those of numpy; NaN and infinity stay."""
+    return json.loads(json.dumps(values, default=np.generic.item))
 
 
 def copies(tables: Arrays) -> Arrays:

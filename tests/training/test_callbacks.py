@@ -1,5 +1,6 @@
 """Callbacks: the order of events, models at the end of epochs, ending a run, and invalid run options."""
 
+import numpy as np
 import pytest
 from interrupted_runs import interrupted_after, learn, table_bytes
 
@@ -116,6 +117,24 @@ def test_a_callback_that_returns_no_model_does_not_replace_it():
 
     callback = KeepModel()
     assert learn("cbow", synonym_corpus(), {}, callbacks=[callback]) is callback.model
+
+
+def test_numbers_of_a_state_are_resumed_as_python_numbers(tmp_path):
+    class Numbers(em.Callback):
+        def __init__(self):
+            self.values = {"best": np.float32(0.5), "seen": [np.int64(3)], "loss": np.nan, "worst": -np.inf}
+
+        def state(self):
+            return self.values
+
+        def restore(self, state):
+            self.values = state
+
+    checkpoints, callback = em.Checkpoints(tmp_path / "c"), Numbers()
+    with interrupted_after(2), pytest.raises(em.training.Interrupted):
+        learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[Numbers()])
+    learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, resume=True, callbacks=[callback])
+    assert repr(callback.values) == "{'best': 0.5, 'seen': [3], 'loss': nan, 'worst': -inf}"
 
 
 def test_callbacks_from_an_iterator():
