@@ -324,7 +324,8 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
     for target in targets:
         check_output(target, force=force)
         is_companion = target.suffix in plugin.companions and target is not targets[0]
-        if target.exists() and not (is_pair_of_words(targets[0], plugin) if is_companion else targets[0].exists()):
+        is_own = is_pair_of_words(targets[0], target, plugin) if is_companion else targets[0].exists()
+        if target.exists() and not is_own:
             raise OutputError(f"{target} exists and does not belong to {targets[0]}; move it away")
         if not plugin.is_folder:
             continue
@@ -334,10 +335,15 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
         check_other_files(target, other_files(target, plugin), f"the {name} format")
 
 
-def is_pair_of_words(path: Path, plugin: Format) -> bool:
-    """Whether a file and its companions are vectors of words, not a matrix of text vectors beside its texts."""
+def is_pair_of_words(path: Path, companion: Path, plugin: Format) -> bool:
+    """Whether a file and its companion are vectors of words, not a matrix of text vectors beside its texts.
+
+    Words have no white space, or else both files have the time of one `write`.
+    """
     try:
-        return not any(WHITE_SPACE.search(word) for word in plugin.read(path).words)
+        words = plugin.read(path).words
+        is_one_write = path.stat().st_mtime_ns == companion.stat().st_mtime_ns
+        return is_one_write or not any(WHITE_SPACE.search(word) for word in words)
     except (EmbeddingsError, OSError):
         return False
 
@@ -360,6 +366,8 @@ def replacing_targets(name: str, targets: list[Path], *, force: bool) -> Iterato
     else:
         with atomic_write_all(targets, force=force) as files:
             yield files
+            for companion in files[1:]:  # by which a later call recognises the pair
+                os.utime(companion, ns=(files[0].stat().st_atime_ns, files[0].stat().st_mtime_ns))
 
 
 def sniff(path: Path) -> str | None:

@@ -171,6 +171,11 @@ def test_the_texts_next_to_their_vectors_are_no_words_that_may_be_replaced(tmp_p
     assert (tmp_path / "text.txt").read_text() == text
 
 
+def test_words_with_spaces_are_replaced(tmp_path, small):
+    Vectors(["a b", "c"], np.ones((2, 2))).save(tmp_path / "v.npy", force=True)
+    assert load(tmp_path / "v.npy").words == ["a b", "c"]
+
+
 def test_neither_file_is_overwritten(tmp_path, small):
     before = [(tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")]
     (tmp_path / "v.npy").rename(tmp_path / "w.npy")
