@@ -14,12 +14,14 @@ class ColumnSelection:
     """The requested columns of tables. A row has the tags of all tag columns together.
 
     kept: further columns to read, as `TextBlock.columns`; None for all. By default none.
+    is_of_tables: whether `text` applies to tables only; else a source without columns is refused if it is set.
     """
 
     text: str | None = None
     tags: Sequence[str] = ()
     kept: Sequence[str] | None = ()
     inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
+    is_of_tables: bool = False
 
     def resolve(self, table: Table) -> Columns:
         """Return the columns to read of a table."""

@@ -165,7 +165,8 @@ class SourceReader:
             else:
                 self.check_lines(f"{file.name} is {file_type.value}")
                 if file_type in ARCHIVES:
-                    columns = replace(columns, text=columns.text or TEXT_COLUMN)
+                    text = None if columns.is_of_tables else columns.text
+                    columns = replace(columns, text=text or TEXT_COLUMN)
                 with table_of_file(file, raw, data, file_type, decoder, self.size, header=True) as table:
                     for block in self.read_table(table, columns):
                         yield block
@@ -271,7 +272,7 @@ class SourceReader:
 def refuse_columns(what: str, columns: ColumnSelection) -> None:
     """Refuse requested columns of something that has none."""
     names = [name for name in (columns.text, *columns.tags) if name is not None]
-    if names:
+    if names and not columns.is_of_tables:
         extensions = ", ".join([*EXTENSIONS, *ARROW_EXTENSIONS])
         hint = f"columns are read from mappings, from JSON under any name, and from {extensions}"
         raise CorpusError(f"{what} has no column {names[0]!r}; {hint}")
@@ -363,10 +364,14 @@ def read_texts(
     encoding_errors: str = "strict",
     rows: int | None = None,
     report: Report | None = None,
+    is_of_tables: bool = False,
 ) -> Iterator[TextBlock]:
-    """Yield whole lines, rows or items of sources; nulls are empty. `kept` names columns to keep; None for all."""
+    """Yield whole lines, rows or items of sources; nulls are empty. `kept` names columns to keep; None for all.
+
+    `is_of_tables`: `text_column` applies to tables only, and other sources are read as they are.
+    """
     sources = list(sources)
-    columns = ColumnSelection(text=text_column, kept=kept)
+    columns = ColumnSelection(text=text_column, kept=kept, is_of_tables=is_of_tables)
     reader = SourceReader(encoding_errors, report, BATCH_SIZE, total_size(sources), columns, rows, encoding=encoding)
     for source in sources:
         yield from text_batches(reader.read(source))

@@ -123,8 +123,7 @@ def build_texts(
     params=[
         INDEX,
         TEXTS,
-        *from_signature(TextIndex.add, replace=None),
-        *from_signature(TextIndex.add, None, TextIndex.build, **COLUMN_OPTIONS),
+        *from_signature(TextIndex.add, replace=None, **COLUMN_OPTIONS),
         THREADS,
         *from_signature(TextIndex, model="PATH", allow_faiss=None),
         *OUTPUT[1:],

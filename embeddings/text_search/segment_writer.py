@@ -118,15 +118,17 @@ class SegmentWriter:
         record: of the index; its `dim` is set to that of the vectors of a column.
         schema: of the rows that there are already.
         n_written: the number of rows that were added before.
+        is_of_tables: whether the column of texts applies to tables only.
     """
 
     def __init__(
         self, folder: Path, record: dict[str, Any], lexicon: Lexicon, embedder: TextEmbedder | None, columns: Columns,
         threads: int | None, schema: "pa.Schema | None" = None, n_written: int = 0,
+        is_of_tables: bool = False,
     ) -> None:  # fmt: skip
         self.folder, self.record, self.lexicon, self.embedder = folder, record, lexicon, embedder
         self.columns, self.threads, self.schema, self.n_written = columns, threads, schema, n_written
-        self.is_new = n_written == 0
+        self.is_new, self.is_of_tables = n_written == 0, is_of_tables
         self.has_types = schema is not None  # else those of the columns hold all values of the first segment
 
     def write(self, texts: Any, progress: ProgressOption) -> list[Segment]:
@@ -135,7 +137,8 @@ class SegmentWriter:
         tables: list[pa.Table] = []
         parts: list[np.ndarray] = []
         total, done, n_empty = len(texts) if hasattr(texts, "__len__") else None, 0, 0
-        blocks = read_texts(text_sources(texts), text_column=self.columns.text, kept=None)
+        sources, text_column = text_sources(texts), self.columns.text
+        blocks = read_texts(sources, text_column=text_column, kept=None, is_of_tables=self.is_of_tables)
         with showing(progress, "indexing", "texts") as report:
             pairs: Any = ((block, None) for block in blocks)
             if self.embedder is not None and self.columns.vectors is None:

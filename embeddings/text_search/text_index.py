@@ -15,7 +15,7 @@ from itertools import pairwise
 from numbers import Integral
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -73,9 +73,6 @@ from embeddings.text_search.stored_vectors import JoinedVectors, StoredVectors
 from embeddings.vectors.index import check_consent, parse_spec
 from embeddings.vectors.pooling import WEIGHTINGS, DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
-
-if TYPE_CHECKING:
-    pass
 
 MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_SHARE = 0.6  # of the fused score
@@ -235,6 +232,7 @@ class TextIndex:
                 "kind": kind, "index_from": index_from, "pooling": pooling,
                 "model": write_model(scratch, model, source, copy=copy_model),
                 "words": {"settings": dict(lexicon.settings), "stemming": stemming}, "columns": asdict(columns),
+                "is_ranked": embedder is not None and is_ranked(embedder),
             }  # fmt: skip
             writer = SegmentWriter(scratch, record, lexicon, embedder, columns, threads)
             segments = writer.write(texts, progress)
@@ -312,7 +310,7 @@ class TextIndex:
     def embedder(self) -> TextEmbedder:
         """The embedder that turns new texts into vectors; errors are those of `source`."""
         embedder = self.new_embedder(both_sides(self.source)[1])
-        read_recipe(self.path / RECIPE, embedder)
+        read_recipe(self.path / RECIPE, embedder, is_expected_ranked=self.record.get("is_ranked") is True)
         return embedder
 
     @cached_property
@@ -511,7 +509,9 @@ class TextIndex:
 
         Arguments:
             replace: texts replace those with the same ids.
-            text_column, id_column, vector_column: by default as for `build`, which the index remembers.
+            text_column: the column of tables that holds the texts; by default that of the build.
+            id_column: the column of tables that holds ids; by default that of the build.
+            vector_column: the column of tables that holds vectors of the texts; by default that of the build.
             texts, threads, progress: as for `build`.
 
         Raises:
@@ -528,7 +528,10 @@ class TextIndex:
         def change(state: State) -> State:
             segments, written = state.segments, state.written
             schema = segments[0].rows.schema if segments else None
-            writer = SegmentWriter(self.path, self.record, self.lexicon, embedder, columns, threads, schema, written)
+            writer = SegmentWriter(
+                self.path, self.record, self.lexicon, embedder, columns, threads, schema, written,
+                is_of_tables=text_column is None,
+            )  # fmt: skip
             new.extend(writer.write(texts, progress))
             ids = check_distinct(new)
             replaced = [segment.rows_of(ids) for segment in segments]
@@ -551,7 +554,7 @@ class TextIndex:
             SettingError: an id is not in the index.
             OutputError: the index cannot be written.
         """
-        items = [ids] if isinstance(ids, str | int) else check_list("ids", ids, "ids", ordered=False)
+        items = [ids] if isinstance(ids, str | Integral) else check_list("ids", ids, "ids", ordered=False)
         for one in items:
             if isinstance(one, bool) or not isinstance(one, str | Integral):
                 raise SettingError(f"ids must be strings or integers, got {one!r:.80}")
@@ -709,7 +712,12 @@ def write_recipe(folder: Path, embedder: TextEmbedder | None, common: Vocabulary
     tensors.save(learned, folder / TENSORS)
 
 
-def read_recipe(folder: Path, embedder: TextEmbedder) -> None:
+def is_ranked(embedder: TextEmbedder) -> bool:
+    """Whether the frequencies of words follow from their rank, as the vectors have no counts."""
+    return embedder.vocabulary is not None and embedder.vocabulary is vars(embedder.vectors).get("frequencies_by_rank")
+
+
+def read_recipe(folder: Path, embedder: TextEmbedder, *, is_expected_ranked: bool) -> None:
     """Restore into an embedder what `write_recipe` wrote; raises FormatError if it is missing or does not fit."""
     with format_errors(folder):
         learned = tensors.load(folder / TENSORS)
@@ -718,9 +726,9 @@ def read_recipe(folder: Path, embedder: TextEmbedder) -> None:
             embedder.text_frequencies = TextFrequencies(words, texts, int(learned["texts"][0]))
             embedder.vocabulary = None  # they were used when the index was built, whatever the vectors tell now
             embedder.weights = embedder.weigh(embedder.vectors.words)
-        elif embedder.pool in WEIGHTINGS and embedder.vocabulary is None:  # neither counts nor texts told them
-            embedder.vocabulary = embedder.vectors.frequencies_by_rank
-            embedder.weights = embedder.weigh(embedder.vectors.words)
+        elif embedder.pool in WEIGHTINGS and is_ranked(embedder) != is_expected_ranked:
+            had, has = ("no ", "some") if is_expected_ranked else ("", "none")
+            raise FormatError(f"{folder.parent} was built of vectors with {had}counts of words, and these have {has}")
         components = embedder.components = learned.get(COMPONENTS)
         fits = components is None or components.shape == (len(components), embedder.output_dim)
         if embedder.requires_fit or not fits:

@@ -218,7 +218,7 @@ def test_an_emptied_index_of_vectors_keeps_its_dimension():
     index = TextIndex.build(None, texts, vector_column="v")
     with pytest.raises(CorpusError, match="vector_column"):
         index.add(["c"])
-    index.remove(["0", "1"])
+    assert index.remove(np.int64(0)) == index.remove([np.int64(1)]) == 1
     short = pa.FixedSizeListArray.from_arrays(pa.array(np.ones(2, np.float32)), 1)
     with pytest.raises(SettingError, match="6"):
         index.add(pa.table({"text": ["a", "b"], "v": short}), vector_column="v")
@@ -753,6 +753,40 @@ def test_columns_are_remembered(tmp_path):
     assert index.search(np.array([[1.0, 1.0]]), top=1)[0]["id"] == "k1"
     with pytest.raises(CorpusError, match="key"):
         index.add(pa.table({"body": ["x"], "title": ["t"], "numbers": [[1.0, 2.0]]}))
+
+
+def test_a_remembered_column_of_texts_applies_to_tables_only(vectors, tmp_path):
+    index = TextIndex.build(vectors, pa.table({"body": ["w1"]}), text_column="body")
+    (tmp_path / "plain.txt").write_text("w2\n")
+    index.add(["w1"])
+    index.add([tmp_path / "plain.txt"])
+    index.add([{"body": "w4"}])
+    assert [hit["text"] for hit in index.search(["w2", "w4"], top=1)] == ["w2", "w4"]
+    with pytest.raises(CorpusError, match="'body'"):
+        index.add(["w5"], text_column="body")
+    with pytest.raises(CorpusError, match="body"):
+        index.add([{"title": "w4"}])
+    named = TextIndex.build(vectors, pa.table({"body": ["w1"], "key": ["a"]}), text_column="body", id_column="key")
+    with pytest.raises(CorpusError, match="'key'"):
+        named.add(["w5"])
+
+
+@pytest.mark.parametrize("has_counts", [True, False])
+def test_frequencies_of_words_come_from_where_they_came_from_when_the_index_was_built(tmp_path, has_counts):
+    """By counts or by rank, and never by the other."""
+    words, matrix = [f"w{number}" for number in range(1200)], np.random.default_rng(1).standard_normal((1200, 4))
+    pair = em.Vectors(words, matrix, counts=np.arange(2400, 1200, -1)), em.Vectors(words, matrix)
+    index = TextIndex.build(pair[not has_counts], ["w1 w900"], tmp_path / "i", pool="sif")
+    again = TextIndex(index.path, model=pair[not has_counts])
+    assert again.query_vectors(None, ["w1 w900"]).tobytes() == index.query_vectors(None, ["w1 w900"]).tobytes()
+    with pytest.raises(FormatError, match="counts"):
+        TextIndex(index.path, model=pair[has_counts]).search("w1 w900")
+
+
+def test_vectors_without_counts_do_not_replace_a_few_with_counts(vectors, tmp_path):
+    index = TextIndex.build(vectors, ["w1 w2"], tmp_path / "i", pool="sif")
+    with pytest.raises(FormatError):
+        TextIndex(index.path, model=em.Vectors(vectors.words, vectors.matrix)).search("w1 w2")
 
 
 def test_vectors_in_memory_are_indexed_without_optional_libraries(tmp_path, monkeypatch):
