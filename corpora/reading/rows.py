@@ -139,7 +139,8 @@ class RowReader:
             n_missing, n_rows = n_missing + batch.arrays[0].null_count, n_rows + len(batch.arrays[0])
             rows = self.rows(batch, columns, table.name)
             if table.is_text and not self.what and len(first) < N_CHECKED:
-                first += rows.texts[0].filter(pc.greater(pc.binary_length(rows.texts[0]), 0))[:N_CHECKED].to_pylist()
+                numbers = np.flatnonzero(to_numpy(pc.binary_length(rows.texts[0])))[:N_CHECKED]
+                first += rows.texts[0].take(to_arrow(numbers)).to_pylist()
                 check_is_text(first, table.name, is_all=len(first) >= N_CHECKED)
             if len(filled := self.filled(rows) if self.what else rows):
                 yield filled

@@ -24,6 +24,10 @@ def print_json(value: Any) -> None:
 
         value = to_jsonable(value)
         text = json.dumps(value, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding, "surrogatepass")
+    except UnicodeEncodeError:  # an 8-bit encoding
+        text = json.dumps(value, indent=2)
     lines = text.split("\n")
     click.echo("\n".join(replace_unprintable(line, lambda character: json.dumps(character)[1:-1]) for line in lines))
 

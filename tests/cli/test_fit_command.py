@@ -134,7 +134,7 @@ def test_held_out_phrases_and_ratings(folder):
         (["--rank", "7"], 2, ["rank", "6", "7"]),
         (["--phrase-list", "nowhere.tsv"], 1, ["nowhere.tsv"]),
         (["--joiner", "x"], 2, ["joiner", "'x'"]),
-        (["--joiner", "+"], 1, ["0 phrases", "100", "--min-phrases"]),
+        (["--joiner", "+"], 1, ["got 0", "100", "--min-phrases"]),
         (["--held-out", "0.9"], 2, ["--held-out", "0.4", "0.9"]),
         (["--untyped", "--lexicon", "x"], 2, ["lexicon"]),
     ],

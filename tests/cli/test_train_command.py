@@ -154,7 +154,7 @@ def test_columns_rows_and_tokenizers(table):
     assert sorted(em.load("w").words) == sorted("thedog")
     assert em.Model.load("w").settings["shuffle"] is True
     message = refused("train", "cbow", "rows.jsonl", "-o", "x", "--text-column", "txt", code=1)
-    assert all(fact in message for fact in ("rows.jsonl", "line 1", "'txt'", "id, text, lang"))
+    assert all(fact in message for fact in ("rows.jsonl", "'txt'", "id, text, lang"))
 
 
 def test_a_vocabulary_is_trained_whole(table):

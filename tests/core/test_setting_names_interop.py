@@ -140,7 +140,7 @@ vectors.save("v.bin"), em.load("v.bin"), vectors.most_similar("cat"), vectors._r
 em.build_index(vectors, "lsh", bits=16).save("i")
 em.evaluate(vectors, similarity="wordsim353")
 em.ParagraphDBOW(dim=8, min_count=1).train(corpus, threads=1).infer(["a cat"])
-em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=1).fit_transform(["a cat"])
+em.sklearn.MeanVectorizer(vectors=vectors, pool="sif", remove_components=1).fit_transform(["a cat"])
 """
 
 

@@ -48,7 +48,7 @@ def test_substitutes_are_the_nearest_words():
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("I ate lunch", "no gap"), ("[] ate []", "2 gaps"), (b"[]", "string"), (["[]"], "string")],
+    [("I ate lunch", "no gap"), ("[] ate []", "2 gaps")],
 )
 def test_texts_need_one_gap(text, problem):
     with pytest.raises(SettingError, match=problem):

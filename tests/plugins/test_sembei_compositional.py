@@ -44,5 +44,5 @@ def test_composer_of_a_model():
 
 @pytest.mark.parametrize("table", [None, np.ones((2, 2), np.float32), np.ones((3, 2)), np.ones(3, np.float32)])
 def test_a_damaged_model_is_refused(table):
-    with pytest.raises(FormatError, match=r"sembei.*float32.*ngrams.*\(3, 2\)"):
+    with pytest.raises(FormatError, match=r"sembei.*ngrams.*float32.*\(3, 2\)"):
         new_composer(model(**({} if table is None else {"ngrams": table})))

@@ -240,7 +240,7 @@ def test_broken_models_are_refused():
         model.infer(["a"])
     model = em.ParagraphDM(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b a"]))
     del model.record["text"]
-    with pytest.raises(FormatError, match="text settings"):
+    with pytest.raises(FormatError, match="record 'text' of the paragraph"):
         model.infer(["a"])
 
 

@@ -242,15 +242,6 @@ def test_tables_larger_than_memory_are_refused(trainer, window, monkeypatch):
         em.train(trainer, synonym_corpus(), dim=8, min_count=1, window=window)
 
 
-def test_progress_must_be_a_function():
-    def unread_corpus():
-        raise AssertionError("the corpus was read")
-        yield ["a"]
-
-    with pytest.raises(SettingError, match=r"progress.*got 3"):
-        em.train("cbow", em.Corpus(unread_corpus()), progress=3)
-
-
 def test_a_truncated_file_ends_the_run_with_a_checkpoint(tmp_path, monkeypatch):
     trainer = em.SkipGram(dim=8, min_count=1, epochs=10)
     checkpoints = em.Checkpoints(tmp_path / "c", every="1h")
