@@ -31,7 +31,7 @@ from embeddings.corpora.reading.tables import (
 from embeddings.corpora.reading.tag_arrays import list_sizes
 from embeddings.corpora.reading.text_block import parts_of_size
 from embeddings.errors import CorpusError
-from embeddings.support.arrow import arrow_path, pa, pc, to_numpy
+from embeddings.support.arrow import arrow_path, filled_integers, pa, pc
 
 BATCH_SIZE = 1 << 21  # approximate bytes of rows at a time
 MAX_ROWS = 4096  # rows at a time
@@ -235,8 +235,7 @@ def row_sizes(array: Any) -> NDArray[np.int64]:
         return np.full(len(array), 8, np.int64)
     sizes = pc.binary_length(values)
     sizes = sizes.take(array.indices) if is_dictionary else sizes
-    result: NDArray[np.int64] = to_numpy(pc.fill_null(sizes, 0)).astype(np.int64)
-    return result
+    return filled_integers(sizes, 0)
 
 
 def is_valid_utf8(array: Any) -> bool:

@@ -16,7 +16,16 @@ from embeddings.corpora.reading.tables import Batch, Position, Table, is_list_ty
 from embeddings.corpora.reading.tag_arrays import merge_tags
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError
-from embeddings.support.arrow import pa, pc, string_bytes, string_scalar, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow import (
+    filled_integers,
+    pa,
+    pc,
+    string_bytes,
+    string_scalar,
+    to_arrow,
+    to_numpy,
+    to_string_array,
+)
 from embeddings.support.logs import log
 
 LINE_FEED, CARRIAGE_RETURN = b"\n\r"
@@ -154,7 +163,10 @@ class RowReader:
         """Return a batch as rows."""
         arrays = iter(batch.arrays)
         texts = [next(arrays) for _ in columns.texts]
-        texts = [pc.fill_null(text, "") if text.null_count and not is_list_type(text.type) else text for text in texts]
+        texts = [
+            pc.fill_null(text, string_scalar("")) if text.null_count and not is_list_type(text.type) else text
+            for text in texts
+        ]
         tags = [next(arrays) for _ in columns.tags]
         ratings = weights = None
         if columns.rating is not None:
@@ -183,7 +195,7 @@ class RowReader:
         rows = replace(rows, texts=cells[: len(rows.texts)], tags=None if rows.tags is None else cells[-1])
         is_filled = np.ones(len(rows), bool)
         for cell in cells:
-            is_filled &= to_numpy(pc.fill_null(pc.binary_length(cell), 0)) > 0
+            is_filled &= filled_integers(pc.binary_length(cell), 0) > 0
         self.n_rows += len(rows)
         if not is_filled.all():
             self.n_empty += int(np.count_nonzero(~is_filled))
@@ -211,7 +223,7 @@ def check_is_text(texts: list[str], name: str, *, is_all: bool = True) -> None:
 
 def numbers_of(array: Any, column: str, position: Position, low: float, high: float) -> NDArray[np.float64]:
     """Return numbers (rows,); raises CorpusError for the first one that is null or not from `low` to `high`."""
-    numbers: NDArray[np.float64] = to_numpy(pc.fill_null(array, np.nan))
+    numbers: NDArray[np.float64] = to_numpy(pc.fill_null(array, to_arrow(np.array([np.nan]))[0]))
     if not (is_inside := (low <= numbers) & (numbers <= high)).all():
         row = int(np.argmin(is_inside))
         expected = f"numbers in [{low:g}, {high:g}]"

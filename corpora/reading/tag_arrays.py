@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.support.arrow import pa, pc, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow import filled_integers, pa, pc, to_arrow, to_numpy, to_string_array
 
 
 def is_list_array(array: Any) -> bool:
@@ -29,8 +29,7 @@ def string_lists(lists: Sequence[Sequence[str]]) -> Any:
 
 def list_sizes(array: Any) -> NDArray[np.int64]:
     """Return the length of each list of any list type (rows,), 0 for null."""
-    sizes: NDArray[np.int64] = to_numpy(pc.fill_null(pc.list_value_length(array), 0)).astype(np.int64)
-    return sizes
+    return filled_integers(pc.list_value_length(array), 0)
 
 
 def tag_items(tags: Any) -> tuple[Any, NDArray[np.int64]]:
@@ -38,9 +37,9 @@ def tag_items(tags: Any) -> tuple[Any, NDArray[np.int64]]:
     rows, values = np.arange(len(tags)), tags
     if is_list_array(tags):
         rows, values = np.repeat(rows, list_sizes(tags)), tags.flatten()
-    is_filled = pc.greater(pc.fill_null(pc.binary_length(values), 0), 0)
-    if is_filled.false_count:
-        values, rows = values.filter(is_filled), rows[to_numpy(is_filled.cast(pa.uint8())) > 0]
+    is_filled = filled_integers(pc.binary_length(values), 0) > 0
+    if not is_filled.all():
+        values, rows = values.take(to_arrow(np.flatnonzero(is_filled))), rows[is_filled]
     return values, rows
 
 

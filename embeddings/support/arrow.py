@@ -68,11 +68,16 @@ def string_scalar(word: str) -> Any:
     return to_string_array([word])[0]
 
 
+def filled_integers(array: Any, value: int) -> NDArray[np.int64]:
+    """Return Arrow integers with a value in place of nulls; `pa.scalar` of the value would import pandas."""
+    filled: NDArray[np.int64] = to_numpy(pc.fill_null(array.cast(pa.int64()), to_arrow(np.array([value]))[0]))
+    return filled
+
+
 def find_words(words: Any, column: Any, missing: int) -> NDArray[np.int32]:
     """Return the row (n,) of each word in a column of words; `missing` for a word that is not in it."""
     rows = pc.index_in(to_string_array(words), value_set=to_string_array(column))
-    result: NDArray[np.int32] = to_numpy(pc.fill_null(rows, missing)).astype(np.int32)
-    return result
+    return filled_integers(rows, missing).astype(np.int32)
 
 
 def to_arrow(values: NDArray[Any]) -> Any:
