@@ -191,6 +191,15 @@ class FileOpener:
                     self.opened.append((following, ahead, opening.pop_all()))
             yield content
 
+    @contextmanager
+    def peek(self, file: File) -> Iterator[PeekableStream]:
+        """Open a file to inspect the head of its content; `open` then continues with it, as a pipe is read once."""
+        with ExitStack() as stack:
+            raw, content = stack.enter_context(self.open(file))
+            data = PeekableStream(content, file.name)
+            yield data
+            self.opened.appendleft((file, (raw, data.read_some), stack.pop_all()))
+
     def __enter__(self) -> Self:
         return self
 

@@ -1,9 +1,10 @@
 """Sources as blocks of valid UTF-8 text or of lists of tokens, or as tables."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -343,16 +344,24 @@ def open_table(source: Source, *, encoding: str = UTF8, encoding_errors: str = "
         yield table
 
 
-def is_table(source: Source, encoding: str = UTF8) -> bool:
-    """Whether a source has columns: a table, or a list of mappings or tuples; an iterator is not inspected."""
+def is_table(source: Source, encoding: str = UTF8, opener: FileOpener | None = None) -> bool:
+    """Whether a source has columns: a table, or a list of mappings or tuples; an iterator is not inspected.
+
+    opener: opens the file next, to read it; it continues with what was read here.
+    """
     if isinstance(source, DataTable):
         return True
     if not isinstance(source, File):
         first = source.items[0] if isinstance(source.items, Sequence) and source.items else None
         return first is not None and not isinstance(first, str)
-    decoder = Utf8Decoder("replace", source.name)
-    with SourceReader("replace", encoding=encoding).open(source, decoder) as (_, _, file_type):
-        return file_type not in (FileType.TEXT, *ARCHIVES)
+    with ExitStack() as stack:
+        opener = opener or stack.enter_context(FileOpener())
+        with opener.peek(source) as data:
+            file_type, head = detect_binary(data.head), data.head
+            if file_type is None and encoding != UTF8:
+                check_byte_order(head, encoding, data.name)
+                head = Transcoder(BytesIO(head).read, encoding, Utf8Decoder("replace", data.name)).read(len(head))
+            return (file_type or detect(head, source.name)) not in (FileType.TEXT, *ARCHIVES)
 
 
 def read_texts(

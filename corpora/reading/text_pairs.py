@@ -278,7 +278,7 @@ class PairReader(RowReader):
         In plain text, blank lines separate documents; each row of a table and each string of an iterable is a document.
         The first line is the title, unless a column has the titles. Other lines are paragraphs.
         """
-        has_rows = not self.document_kinds or (self.has_columns and is_table(source, reader.encoding))
+        has_rows = not self.document_kinds or (self.has_columns and is_table(source, reader.encoding, reader.opener))
         return super().read_source(reader, source) if has_rows else self.document_pairs(reader, source)
 
     def document_pairs(self, reader: SourceReader, source: Source) -> Iterator[Rows]:

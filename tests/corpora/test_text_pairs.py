@@ -1,8 +1,11 @@
 """Pairs of texts from tables, lines, Python values and documents."""
 
 import gzip
+import io
 import itertools
 import json
+import os
+import threading
 
 import numpy as np
 import pandas as pd
@@ -11,6 +14,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from platforms import needs_pipes
 
 import embeddings as em
 from embeddings.corpora.reading.text_pairs import MIN_BYTES, split_sentences
@@ -246,6 +250,28 @@ def test_tables_are_mixed_with_documents(documents, tmp_path):
         read(make(*sources, ROWS, pairs=both))
     with pytest.raises(CorpusError, match="some pairs have negative texts"):
         read(em.corpora.TextPairs([("a", "b"), ("c", "d")], [("a", "b", "c"), ("d", "e", "f")]))
+
+
+@needs_pipes
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("kind", ["text", "table"])
+def test_nothing_of_a_pipe_is_lost_when_its_type_is_found(tmp_path, monkeypatch, kind, pack, encoding):
+    lines = [f"{sentence('A', n)}\t{sentence('B', n)}" if kind == "table" else sentence("A", n) for n in range(3000)]
+    name = "d.tsv" if kind == "table" else "d.txt"
+    data = pack("\n".join(lines).encode(encoding))
+    (tmp_path / name).write_bytes(data)
+    pairs = em.corpora.PairFormat("columns,neighbours", header=False)
+    expected = read(em.corpora.TextPairs(tmp_path / name, pairs=pairs, encoding=encoding))
+    assert len(expected) > 2900
+    if kind == "text":
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert read(em.corpora.TextPairs("-", pairs=pairs, encoding=encoding)) == expected
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / name)
+    writer = threading.Thread(target=(tmp_path / "pipe" / name).write_bytes, args=(data,), daemon=True)
+    writer.start()
+    assert read(em.corpora.TextPairs(tmp_path / "pipe" / name, pairs=pairs, encoding=encoding)) == expected
 
 
 @pytest.mark.parametrize(
