@@ -54,7 +54,7 @@ def test_commands_and_options_are_few():
 
 def test_refusals_are_few(trees):
     lines = sum(count for count, _ in trees.values())
-    assert 1000 * sum(raises(tree) for _, tree in trees.values()) / lines <= 18.0
+    assert 1000 * sum(raises(tree) for _, tree in trees.values()) / lines <= 13.8
     for room, limit in ROOMS.items():
         assert sum(raises(tree) for path, (_, tree) in trees.items() if path.is_relative_to(room)) <= limit, room
 
