@@ -65,11 +65,18 @@ class Columns:
     ids: str | None = None
     vectors: str | None = None
 
-    def rows(self, block: TextBlock, start: int) -> tuple[pa.Table, np.ndarray | None]:
+    def text_of(self, block: TextBlock) -> str | None:
+        """The column of the texts of a block; None if there is none, or several could be it."""
+        schema = pa.schema([]) if block.columns is None else block.columns.schema
+        strings = [one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
+        return self.text or (TEXT if TEXT in schema.names else strings[0] if len(strings) == 1 else None)
+
+    def rows(self, block: TextBlock, start: int, text: str | None) -> tuple[pa.Table, np.ndarray | None]:
         """The rows of a block, as a table of ids, texts and other columns, and their vectors, if they have some.
 
         Arguments:
             start: the number of the first row, for rows without ids.
+            text: the column of the texts, as of the first block: in others, further columns may have only nulls.
 
         Raises:
             CorpusError: a column is missing, or an id is null.
@@ -81,10 +88,6 @@ class Columns:
             if name is not None and name not in names:
                 known = f"only {format_names(names)}" if names else "as plain text has none"
                 raise CorpusError(f"{S[flag]}: there is no column {name!r:.80}, {known}")
-        strings = [
-            one.name for one in table.schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)
-        ]
-        text = self.text or (TEXT if TEXT in names else strings[0] if len(strings) == 1 else None)
         ids = self.ids or next((name for name in (ID, "_id") if name in names and name != text), None)
         if ids is None:
             keys = to_string_array([str(number) for number in range(start, start + len(block))])
@@ -136,6 +139,7 @@ class SegmentWriter:
         segments: list[Segment] = []
         tables: list[pa.Table] = []
         parts: list[np.ndarray] = []
+        text: str | None = None
         total, done, n_empty = len(texts) if hasattr(texts, "__len__") else None, 0, 0
         sources, text_column = text_sources(texts), self.columns.text
         blocks = read_texts(sources, text_column=text_column, kept=None, is_of_tables=self.is_of_tables)
@@ -144,7 +148,8 @@ class SegmentWriter:
             if self.embedder is not None and self.columns.vectors is None:
                 pairs = self.embedder.embed(blocks, self.threads)
             for block, vectors in pairs:
-                table, own = self.columns.rows(block, self.n_written)
+                text = text if done else self.columns.text_of(block)
+                table, own = self.columns.rows(block, self.n_written, text)
                 parts.append(self.fit_dimension(vectors if own is None else own))
                 if not self.has_types:
                     schema = table.schema.remove_metadata()

@@ -976,3 +976,11 @@ def test_columns_hold_all_values_whatever_the_first_ones_are(tmp_path):
     assert index.column("n") == numbers
     assert index.column("m") == [None] * 50_000 + ["x"] * 5
     assert index.segments[0].rows.schema.field("empty").type == pa.string()
+
+
+def test_the_column_of_texts_is_that_of_the_first_block(tmp_path):
+    """Another column that is null at first may hold strings later."""
+    rows = [{"body": "w1 w2 w3 w4" * 10, "m": None if row < 9_000 else "x"} for row in range(9_009)]
+    (tmp_path / "f.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    index = TextIndex.build(None, tmp_path / "f.jsonl", tmp_path / "index")
+    assert index.column("m") == [row["m"] for row in rows]
