@@ -144,6 +144,8 @@ def to_array(column: Any, kind: Any) -> Any:
 
 def open_stream(data: Any) -> OpenedTable:
     """Open a table or column that exports Arrow data, such as a table of pyarrow, polars or DuckDB."""
+    if isinstance(data, pa.Table):  # not as a stream, in which some versions of pyarrow crash on string_view
+        return data.schema, lambda names: data.select(names).to_batches()
     if hasattr(data, "schema") or hasattr(data, "columns"):
         reader = pa.RecordBatchReader.from_stream(data)
         return reader.schema, lambda names: (batch.select(names) for batch in reader)

@@ -54,7 +54,7 @@ MISSES = {
         "خانه ها": "did you mean خانه\u200cها?",
         "cafee": "did you mean café?",
     },
-    "turkish": {"Izmir": "did you mean izmir?"},
+    "turkish": {"Izmit": "did you mean izmir?"},
     "folded": {"wasse": "did you mean wasser?"},
 }
 WORDS = {

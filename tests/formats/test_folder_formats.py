@@ -170,6 +170,7 @@ def test_a_model_is_exported_as_its_vectors(tmp_path, small):
 
 @pytest.mark.parametrize("language", ["english", "", "EN", "e", 'e"n'])
 def test_invalid_languages(tmp_path, small, language):
+    pytest.importorskip("spacy")
     small.save(tmp_path / "v.arrow")
     arguments = ["export", tmp_path / "v.arrow", tmp_path / "v", "--format", "spacy", "--language", language]
     assert "language" in expect(*arguments, code=2).stderr

@@ -83,7 +83,7 @@ def test_zero_rows():
     vectors = Vectors(["a", "zero", "b"], np.array([[1, 0], [0, 0], [-1, 0.0]]))
     assert vectors.similarity("a", "zero") == 0
     assert vectors.most_similar("a") == [("zero", 0.0), ("b", -1.0)]
-    assert vectors.most_similar("zero") == [("a", 0.0), ("b", 0.0)]
+    assert list(vectors.most_similar("zero")) == []
     assert vectors.unit_rows[1].tolist() == [0, 0]
 
 
