@@ -83,12 +83,12 @@ def test_texts_without_labels_are_counted(lines, tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("no labels\nat all\n", (), "no text has a label"),
-        ("__label__one text\n__label__one more\n", (), "only the label 'one'"),
+        ("no labels\nat all\n", (), "0 of 0 labels"),
+        ("__label__one text\n__label__one more\n", (), "1 of 1 labels ('one')"),
         ("", (), "no words"),
         ("__label__a b\n__label__ c\n", (), "line 2: the label __label__ has no name"),
         (LINES, ("--min-count", 1000), "no word occurs at least 1000 times"),
-        (LINES, ("--min-label-count", 1000), "only 0 of 3 labels"),
+        (LINES, ("--min-label-count", 1000), "0 of 3 labels"),
         (LINES, ("--negatives", 3), "--negatives 3 has no effect"),
         (LINES, ("--buckets", 1000), "requires n-grams"),
         (LINES, ("--min-n", 4, "--max-n", 2), "--min-n"),

@@ -42,7 +42,7 @@ def test_a_file_names_groups(vectors, tmp_path):
         (b"a\tone\nb\n", "line 2"),
         (b"a\t \n", "line 1"),
         (b"\xff\t1\n", "g.tsv"),
-        (b"", "0 groups"),
+        (b"", "g.tsv"),
         (b"q\tone\n", "0 groups"),
     ],
 )

@@ -50,7 +50,7 @@ def test_the_vectors_of_words_have_weights_and_map(model):
 )
 def test_read_folders_give_the_same_vectors(model, form, tmp_path):
     model.vectors.save(tmp_path / "v", form, normalize=True)
-    expected = em.embed(model, TEXTS)
+    expected = em.embed(model, TEXTS, normalize=True)  # as the folder says
     np.testing.assert_allclose(em.embed(em.load(tmp_path / "v"), TEXTS), expected, atol=1e-6)
 
 

@@ -62,8 +62,8 @@ def test_character_ngrams_classify_unknown_words():
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["a text", "another"], "no text has a label"),
-        (["__label__a one", "__label__a two"], "only the label 'a'"),
+        (["a text", "another"], "0 of 0 labels"),
+        (["__label__a one", "__label__a two"], "1 of 1 labels .'a'"),
     ],
 )
 def test_texts_that_cannot_be_classified_are_refused(lines, message):
@@ -115,7 +115,7 @@ def test_rare_labels_can_be_dropped():
     lines = [*labelled_lines(), "__label__rare film", "__label__rare __label__a great film"]
     model = em.train("classifier", lines, min_label_count=3, **SMALL)
     assert sorted(model.labels.words) == ["a", "b", "c"]
-    with pytest.raises(CorpusError, match="only 0 of 4 labels"):
+    with pytest.raises(CorpusError, match="0 of 4 labels"):
         em.train("classifier", lines, min_label_count=1000, **SMALL)
 
 

@@ -42,7 +42,7 @@ def test_counts_that_are_too_large_are_refused(make):
 
 
 def test_a_total_that_is_too_large_is_refused():
-    with pytest.raises(SettingError, match=f"total must be from 3, the sum of the counts, to {MAX_SUM}, got {2**63}"):
+    with pytest.raises(SettingError, match=f"total must be from 3, the sum of counts, to {MAX_SUM}, got {2**63}"):
         Vocabulary(["a"], [3], total=2**63)
 
 
