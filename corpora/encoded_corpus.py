@@ -290,7 +290,7 @@ def write_derived(
 
 
 class Encodable(Protocol):
-    """What can be encoded, as a `Corpus`."""
+    """A corpus that can be encoded, such as a `Corpus`."""
 
     def encode(self) -> EncodedCorpus:
         """Return it as token ids."""

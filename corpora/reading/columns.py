@@ -11,13 +11,13 @@ TEXT_COLUMN = "text"  # unless another column is requested
 
 
 class Kind(Enum):
-    """What the values of a column are; numbers may be spelled as strings."""
+    """The kind of values in a column; numbers may be spelled as strings."""
 
     STRING, STRINGS, NUMBER, OTHER = range(4)  # STRINGS: lists of strings
 
 
 class Role(Enum):
-    """What the cells of a column are; each value says what they must be."""
+    """The role of a column; each value says what its cells must be."""
 
     TEXT = "a string, or in all rows a list of tokens"
     TAG = "a string or integer"
@@ -47,7 +47,7 @@ class Columns:
 
     @property
     def roles(self) -> list[tuple[str, Role]]:
-        """Each column with its role: texts, tags, numbers, vectors and what is kept."""
+        """Each column with its role: texts, tags, numbers, vectors and further columns."""
         numbers = [name for name in (self.rating, self.weight) if name is not None]
         return [
             *((name, self.text_role) for name in self.texts),

@@ -86,7 +86,7 @@ def fill_sentences(block: SentenceBlock, source: SentenceSource, rng: np.ndarray
     while position < end and n + source.max_length <= size:
         border = larger(position, line_end(source.lines, line, end))
         stop = smaller(border, position + source.max_length)
-        # A line longer than `max_length` goes on in the next sentence.
+        # A line longer than `max_length` continues in the next sentence.
         if stop == border:
             line += 1
         if stop > position:

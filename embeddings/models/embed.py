@@ -138,7 +138,7 @@ def text_embedder(
 
 
 def default_pool(source: "Vectors | Model") -> Pool:
-    """How vectors of words become those of texts unless `pool` is given; see `embed`.
+    """The default way to pool vectors of words into vectors of texts; see `embed`.
 
     Also "mean" for results of `weight_vectors`, whose rows contain the weights.
     """
