@@ -30,10 +30,15 @@ class Average:
         self.next_point += 1
         self.count += 1
         if self.count == 1:
-            self.tables = {name: table.copy() for name, table in tables.items()}
+            self.tables = copies(tables)
             return
         for name, table in self.tables.items():
             mean, numbers = table.reshape(-1), tables[name].reshape(-1)
             for start in range(0, len(mean), BLOCK):
                 block = slice(start, start + BLOCK)
                 mean[block] += (numbers[block] - mean[block]) / np.float32(self.count)
+
+
+def copies(tables: Arrays) -> Arrays:
+    """Copies of all tables."""
+    return {name: table.copy() for name, table in tables.items()}

@@ -27,7 +27,7 @@ from embeddings.support.logs import log
 from embeddings.support.mapped_files import check_mapped_files
 from embeddings.support.records import to_jsonable
 from embeddings.training import continued_training
-from embeddings.training.average import AVERAGE, Average
+from embeddings.training.average import AVERAGE, Average, copies
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart, stateful
 from embeddings.training.checkpoints import (
     Checkpoints,
@@ -387,11 +387,6 @@ class Run:
 def python_numbers(values: dict[str, Any]) -> Any:
     """JSON values with Python numbers in place of those of numpy; NaN and infinity stay."""
     return json.loads(json.dumps(values, default=np.generic.item))
-
-
-def copies(tables: Arrays) -> Arrays:
-    """Copies of all tables."""
-    return {name: table.copy() for name, table in tables.items()}
 
 
 def restored_tables(tables: Arrays, arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:
