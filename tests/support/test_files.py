@@ -235,7 +235,7 @@ def test_a_file_that_the_caller_cannot_read_is_named(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no locks on folders")
 def test_what_killed_writers_left_is_removed_by_the_next(tmp_path):
     code = """
-import os, signal, sys
+import os, sys
 from pathlib import Path
 from embeddings.support.files import atomic_write
 with atomic_write(Path(sys.argv[1]), folder=True, force=True) as folder:
@@ -243,7 +243,7 @@ with atomic_write(Path(sys.argv[1]), folder=True, force=True) as folder:
     print(folder, flush=True)
     if len(sys.argv) > 2:
         sys.stdin.read()
-    os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), 9)
 """
     target = tmp_path / "v[1]"
     run = [sys.executable, "-c", code, str(target)]
