@@ -24,6 +24,7 @@ STOPS = (  # of `embeddings train skipgram`, in the order in which they begin
     "embeddings.training.executor.Threads.learn_until",
     "embeddings.training.worker.Worker.learn_chunk",
     "embeddings.training.stream.TokenStream.fill",
+    "embeddings.training.checkpoints.CheckpointWriter.is_due",
     "embeddings.models.model.Model.save",
 )
 

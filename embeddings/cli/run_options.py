@@ -18,6 +18,7 @@ from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix, phrase_settings
 from embeddings.support.files import atomic_write
+from embeddings.support.logs import log
 from embeddings.support.remote.address import is_remote
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
@@ -233,17 +234,36 @@ def resume_reporter(report: Callable[[str], None]) -> Callback:
 
 def record_saved_output(checkpoints: Checkpoints, out: str) -> None:
     """Record that an interrupted run has saved `out`, so that resuming may replace it."""
-    with atomic_write(checkpoints.folder / OUTPUT_RECORD, force=True) as path:
+    record = checkpoints.folder / OUTPUT_RECORD
+    if record.exists() and saved_output(record) is None:
+        log.warning("%s is a file of others and is not replaced: --resume will require --force", record)
+        return
+    with atomic_write(record, force=True) as path:
         path.write_text(json.dumps(file_identity(out)), encoding="utf-8")
+
+
+def forget_saved_output(checkpoints: Checkpoints) -> None:
+    """Remove the record of what an interrupted run has saved, if there is one."""
+    record = checkpoints.folder / OUTPUT_RECORD
+    if saved_output(record) is not None:
+        record.unlink()
 
 
 def is_saved_by_interrupted_run(out: str) -> bool:
     """Whether `out` was saved by the interrupted run that left the checkpoints next to it."""
     try:
-        recorded = json.loads((Checkpoints(checkpoint_folder(out)).folder / OUTPUT_RECORD).read_text(encoding="utf-8"))
-        return bool(recorded == file_identity(out))
-    except (OSError, ValueError):
+        return saved_output(Checkpoints(checkpoint_folder(out)).folder / OUTPUT_RECORD) == file_identity(out)
+    except OSError:
         return False
+
+
+def saved_output(record: Path) -> list[Any] | None:
+    """The identity of an output that `record_saved_output` wrote; None if the file is missing or of others."""
+    try:
+        content = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, list) else None
 
 
 def file_identity(path: str) -> list[Any]:

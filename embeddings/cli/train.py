@@ -123,7 +123,7 @@ def train_run(
         report_interrupt(model.record, how, out)
     else:
         if how.checkpoints is not None:
-            (how.checkpoints.folder / run_options.OUTPUT_RECORD).unlink(missing_ok=True)
+            run_options.forget_saved_output(how.checkpoints)
             how.checkpoints.remove_all()
         for message in model.record.get("notes", []):
             bar.notice(str(message))

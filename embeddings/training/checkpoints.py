@@ -140,8 +140,8 @@ class RemoteCheckpoints:
         """Remove files, records first; what cannot be removed stays."""
         from embeddings.support.remote.store import arrow_store
 
-        with suppress(EmbeddingsError):
-            for file in sorted(files, key=lambda file: file.name != RECORD):
+        for file in sorted(files, key=lambda file: file.name != RECORD):
+            with suppress(EmbeddingsError):
                 attempt(file, partial(arrow_store(file).writer.delete_file, file.store_path), writes=True)
 
 
@@ -281,7 +281,7 @@ class CheckpointWriter:
         self.cost: float | None = None  # seconds that the last one took
 
     def is_due(self, words: int, size: int) -> bool:
-        """Whether to write the next one, of about `size` bytes, after this many words."""
+        """Whether the next checkpoint, of about `size` bytes, is due; all threads then halt until it is written."""
         cost = size / BYTES_PER_SECOND if self.cost is None else self.cost
         return self.interval.is_over(perf_counter() - self.time, words - self.words, cost)
 

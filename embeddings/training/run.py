@@ -18,7 +18,7 @@ from embeddings import registry
 from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.phrases.phrase_list import merge_phrase_tables
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, EmbeddingsError, FormatError, S
+from embeddings.errors import CorpusError, DeclarationError, EmbeddingsError, FormatError, S
 from embeddings.models.model import TEXT_POOL, Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import VECTORS, Arrays, copy_into, is_finite
@@ -315,8 +315,7 @@ class Run:
             "stopped": self.stopped,
             "average": [self.average.count, self.average.next_point],
             "callbacks": [
-                python_numbers({name: value for name, value in state.items() if not isinstance(value, np.ndarray)})
-                for state in states
+                json_values(callback, state) for callback, state in zip(stateful(self.callbacks), states, strict=True)
             ],
         }
         return RunState(self.fingerprint, {**values, "checksum": checksum(arrays, values)}, arrays)
@@ -384,9 +383,14 @@ class Run:
         return new_model(self.data, arrays, tally.progress(), record, **parts)
 
 
-def python_numbers(values: dict[str, Any]) -> Any:
-    """JSON values with Python numbers in place of those of numpy; NaN and infinity stay."""
-    return json.loads(json.dumps(values, default=np.generic.item))
+def json_values(callback: Callback, state: Mapping[str, Any]) -> Any:
+    """The state of a callback without its arrays, as JSON reads it; numbers of numpy become those of Python."""
+    values = {name: value for name, value in state.items() if not isinstance(value, np.ndarray)}
+    try:
+        return json.loads(json.dumps(values, default=np.generic.item))
+    except (TypeError, ValueError) as error:
+        name = type(callback).__name__
+        raise DeclarationError(f"the state of the callback {name} must be arrays and JSON values: {error}") from error
 
 
 def restored_tables(tables: Arrays, arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:

@@ -82,6 +82,15 @@ def test_resuming_replaces_only_what_the_interrupted_run_saved(text, tmp_path):
     assert not (tmp_path / "v.bin.checkpoints").exists()
 
 
+def test_a_file_of_others_in_the_checkpoint_folder_stays(text, tmp_path):
+    (tmp_path / "v.checkpoints").mkdir()
+    other = tmp_path / "v.checkpoints" / "saved.json"
+    other.write_text('{"mine": 1}')
+    assert "saved.json" in interrupt(text, "-o", "v").stderr
+    expect("train", "skipgram", text, "-o", "v", *EPOCHS, "--resume", "--force")
+    assert other.read_text() == '{"mine": 1}'
+
+
 def test_an_unfinished_run_is_not_restarted_without_force(text, tmp_path):
     interrupt(text, "-o", "v")
     command = ["train", "skipgram", text, "-o", "v", *EPOCHS]

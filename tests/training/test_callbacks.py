@@ -5,7 +5,7 @@ import pytest
 from interrupted_runs import interrupted_after, learn, table_bytes
 
 import embeddings as em
-from embeddings.errors import SettingError
+from embeddings.errors import DeclarationError, SettingError
 from embeddings.testing.trainer_contract import synonym_corpus
 
 
@@ -135,6 +135,15 @@ def test_numbers_of_a_state_are_resumed_as_python_numbers(tmp_path):
         learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[Numbers()])
     learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, resume=True, callbacks=[callback])
     assert repr(callback.values) == "{'best': 0.5, 'seen': [3], 'loss': nan, 'worst': -inf}"
+
+
+def test_a_state_that_is_not_json_is_refused_with_the_name_of_its_callback(tmp_path):
+    class WordSet(em.Callback):
+        def state(self):
+            return {"words": {"the", "cat"}}
+
+    with interrupted_after(2), pytest.raises(DeclarationError, match=r"WordSet.*JSON.*set"):
+        learn("cbow", synonym_corpus(), {}, checkpoints=em.Checkpoints(tmp_path / "c"), callbacks=[WordSet()])
 
 
 def test_callbacks_from_an_iterator():

@@ -3,13 +3,14 @@
 import json
 import os
 import shutil
+from unittest import mock
 
 import numpy as np
 import pytest
 from interrupted_runs import corpus, interrupted_after, interrupted_checkpoints, learn
 
 import embeddings as em
-from embeddings.errors import OutputError, SettingError
+from embeddings.errors import OutputError, RemoteError, SettingError
 from embeddings.kernels.block import FILLED, HISTORY_START
 from embeddings.support import tensors
 from embeddings.testing.trainer_contract import synonym_corpus
@@ -362,3 +363,18 @@ def test_interrupt_returns_the_model_even_if_its_checkpoint_fails(tmp_path, monk
     assert not checkpoints.paths()
     assert "no checkpoint after 2,400 words" in caplog.text
     assert "No space left on device" in caplog.text
+
+
+def test_a_remote_file_that_cannot_be_removed_does_not_keep_others(monkeypatch):
+    removed = []
+
+    def attempt(file, call, *, writes):
+        if "protected" in file.path:
+            raise RemoteError(file, "is protected")
+        removed.append(file.path)
+
+    monkeypatch.setattr(module, "attempt", attempt)
+    monkeypatch.setattr("embeddings.support.remote.store.arrow_store", mock.MagicMock())
+    remote = em.Checkpoints("s3://bucket/c").remote
+    remote.remove_files([remote.address.child(name) for name in ("a/protected", "a/other", "a/checkpoint.json")])
+    assert [path.rpartition("/")[2] for path in removed] == ["checkpoint.json", "other"]
