@@ -1,11 +1,12 @@
 """The README shows what was measured and what exists."""
 
+import csv
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import benchmark_table
 import pytest
-from commands import expect
 from studies import page_tables
 
 from embeddings import registry
@@ -25,21 +26,44 @@ def test_the_comparison_is_that_of_the_results():
     assert page_tables.best() == (RESULTS / "comparison" / "best.md").read_text(encoding="utf-8")
 
 
-def test_the_speed_of_training_is_what_was_measured():
-    ratios = {}
-    for folder in ("comparison", "structured"):
-        for row in benchmark_table.summaries(benchmark_table.read_rows(RESULTS / folder / "results.csv")):
-            ratios.setdefault((row.settings["trainer"], row.tool), []).append(row.ratios["whole_cpu"])
+def ratios():
+    """How many times as much CPU time other programs take, by trainer and program, on each processor.
+
+    gensim's are also those of the benchmark; pSGNScc and fastText were not compiled for the machine there.
+    """
+    found = defaultdict(list)
+    with (RESULTS / "comparison" / "processors.tsv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            found[row["processor"], row["trainer"], row["tool"]].append(float(row["ratio_in_turns"]))
+    for folder, tools in (("comparison", ("gensim",)), ("xeon/comparison", ("pSGNScc", "word2vec++"))):
+        for run in benchmark_table.summaries(benchmark_table.read_rows(RESULTS / folder / "results.csv")):
+            if run.tool in tools:
+                found[folder, run.settings["trainer"], run.tool].append(run.ratios["whole_cpu"])
+    return found
+
+
+def ends(trainer, tool=None):
+    """The lowest and highest ratio of a trainer over processors, to a program or to the fastest one of each."""
+    found = {key: value for key, value in ratios().items() if key[1] == trainer}
+    if tool:
+        values = [value for (_, _, program), one in found.items() if program == tool for value in one]
+    else:
+        processors = {processor for processor, *_ in found} - {"comparison"}  # where the fastest program is left out
+        values = [min(min(one) for key, one in found.items() if key[0] == each) for each in processors]
+    return tuple(f"{end:#.2g}".rstrip(".") for end in (min(values), max(values)))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/evidence/benchmarks.md"])
+def test_the_speed_of_training_is_what_was_measured(page):
     pattern = (
-        r"Skip-gram takes (\S+) to (\S+) times fewer CPU seconds than with gensim and (\S+) to (\S+) times fewer than "
-        r"with pSGNScc, CBOW (\S+) to\s+(\S+) times fewer than with word2vec\+\+, fastText (\S+) times fewer than with "
-        r"fastText"
+        r"Skip-gram takes (\S+) to (\S+) times less CPU time than pSGNScc and (\S+) to (\S+) times less than gensim; "
+        r"CBOW (\S+) to (\S+) times less than the best other program; "
+        r"fastText (\S+) to (\S+) times less than the original"
     )
-    stated = re.search(pattern, README)
+    stated = re.search(pattern, " ".join((ROOT / page).read_text(encoding="utf-8").split()))
     assert stated is not None
-    ends = [ratios["skipgram", "gensim"], ratios["skipgram", "pSGNScc"], ratios["cbow", "word2vec++"]]
-    measured = [f"{end:.2g}" for values in ends for end in (min(values), max(values))]
-    assert stated.groups() == (*measured, f"{ratios['fasttext', 'fasttext'][0]:.2g}")
+    measured = ends("skipgram", "pSGNScc") + ends("skipgram", "gensim") + ends("cbow")
+    assert stated.groups() == measured + ends("fasttext", "fasttext")
 
 
 def test_the_speed_of_loading_is_what_was_measured():
@@ -59,18 +83,6 @@ def test_every_trainer_has_a_row():
     assert set(rows) == {
         name for name, [first, *_] in offers if registry.distribution_name(first) == "embeddings-toolkit"
     }
-
-
-def test_the_quick_start_is_valid():
-    """Its commands parse; running them takes too long here."""
-    start = README.split("<!-- quick start -->\n")[1].split("```")[1]
-    commands = re.findall(r"embeddings ((?:train|evaluate|neighbours) [^&\n]+)", start)
-    assert len(commands) == 3
-    for command in commands:
-        options = re.findall(r"--[a-z-]+", command)
-        names = command.split()
-        text = expect(*names[: 2 if names[0] == "train" else 1], "--help").output
-        assert all(option in text for option in options)
 
 
 @pytest.mark.parametrize("file", ["results.png", "neighbours.svg", "structured/results.png", "documents/results.png"])
