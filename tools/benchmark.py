@@ -34,7 +34,6 @@ from embeddings.corpora.documents import corpus_documents
 from embeddings.errors import EmbeddingsError
 from embeddings.models.loading import load
 from embeddings.support.cache_folder import cache_folder
-from embeddings.support.plots import save_figure
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
 TESTS = "--similarity wordsim353 --similarity simlex999 --analogy google-analogies"
@@ -197,7 +196,7 @@ def benchmark(
                     rows = read_rows(folder / "results.csv")
                     write_text(markdown(rows, machine, tools), folder / "results.md")
     if tests and not all(row["error"] for row in rows):
-        save_figure(quality_figure(rows), folder / "results.png", force=True)
+        quality_figure(rows).savefig(folder / "results.png", dpi=150)
     return rows
 
 

@@ -32,7 +32,6 @@ from embeddings.indexes.cosine_search import pair_cosines
 from embeddings.indexes.protocol import SearchResult
 from embeddings.models.loading import load
 from embeddings.support.cosine import normalize
-from embeddings.support.plots import save_figure
 from embeddings.support.result_table import format_number, markdown_table
 from embeddings.vectors.index import Index, as_index, parse_spec, search_settings
 from embeddings.vectors.vectors import Vectors
@@ -199,7 +198,7 @@ def plot_recall(results: Sequence[IndexQuality], path: Path) -> None:
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small", title="index")
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neighbours"}):  # text as text, reproducible ids
-        save_figure(figure, path, force=True)
+        figure.savefig(path, dpi=150)
 
 
 def families(results: Sequence[IndexQuality]) -> dict[str, list[IndexQuality]]:

@@ -30,10 +30,10 @@ COMMANDS = {
     "Evaluate": (
         "evaluate", "compare", "explain", "shift", "stability",
     ),
-    "Prepare text": ("vocabulary", "teach", "concordance", "phrases", "cache"),
-    "Set up": ("trainers", "warm", "completion"),
+    "Prepare text": ("vocabulary", "teach", "concordance", "phrases"),
+    "Set up": ("cache", "warm"),
 }  # fmt: skip
-EPILOG = 'Shell completion: add `eval "$(embeddings completion bash)"` to ~/.bashrc; zsh and fish work likewise.'
+EPILOG = 'Shell completion: add `eval "$(_EMBEDDINGS_COMPLETE=bash_source embeddings)"` to ~/.bashrc.'
 
 
 class CommandLine(click.Group):

@@ -1,4 +1,4 @@
-"""Help that fits on a screen: common options at first, all of them with `--help-all` or, by group, `--help GROUP`."""
+"""Help that fits on a screen: common options only, and all of them by group with `--help-all`."""
 
 import copy
 import re
@@ -12,7 +12,7 @@ import click
 LINES, WIDTH = 45, 78  # of short help, on a terminal of 80 columns
 COLUMN = 22  # for the names of options
 SENTENCE = 60  # characters of the description of an option in short help, unless it has only one clause
-GENERAL, ALL = "general", "all"  # the group of options without one, and of all options
+GENERAL = "general"  # the group of options without one
 ALIASES = {  # other names of options, which are accepted and not listed
     "--dim": ("--dimension",),
     "--learning-rate": ("--lr", "--alpha", "--rate"),
@@ -80,11 +80,7 @@ class Command(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, with the options that print help."""
-        return [*self.params, HELP, HELP_ALL]
-
-    def get_help_option(self, ctx: click.Context) -> click.Option:
-        """The option that errors of usage refer to."""
-        return HELP
+        return [*super().get_params(ctx), HELP_ALL]
 
     def groups(self) -> dict[str, list[click.Option]]:
         """The options by group."""
@@ -94,25 +90,17 @@ class Command(click.Command):
                 groups.setdefault(getattr(option, "group", GENERAL), []).append(option)
         return groups or {GENERAL: []}
 
-    def get_help(self, ctx: click.Context, group: str = "") -> str:
-        """Help that fits on a screen; the options of a group, or all.
-
-        Raises:
-            UsageError: there is no such group.
-        """
+    def get_help(self, ctx: click.Context, *, whole: bool = False) -> str:
+        """Help that fits on a screen, or the whole help."""
         groups = self.groups()
-        if group not in ("", ALL, *groups):
-            raise click.UsageError(f"--help has no group {group!r}: choose one of {', '.join([*groups, ALL])}")
         titles = {name: f"{name.capitalize()} options" if len(groups) > 1 else "Options" for name in groups}
         records = {name: [option.get_help_record(ctx) for option in groups[name]] for name in groups}
         sections = {titles[name]: list(filter(None, records[name])) for name in groups}
-        if group in groups:
-            return self.page(ctx.make_formatter(), ctx, "", {titles[group]: sections[titles[group]]})
         text, last = cleandoc(self.help or ""), list(sections)[-1]
-        whole = sections | {last: [*sections[last], ("-h, --help", "Show this message and exit.")]}
-        if self.page(click.HelpFormatter(width=WIDTH), ctx, text, whole).count("\n") < LINES:
-            return self.page(ctx.make_formatter(), ctx, text, whole)
-        if group != ALL:
+        complete = sections | {last: [*sections[last], ("-h, --help", "Show this message and exit.")]}
+        if self.page(click.HelpFormatter(width=WIDTH), ctx, text, complete).count("\n") < LINES:
+            return self.page(ctx.make_formatter(), ctx, text, complete)
+        if not whole:
             options = (option for option in self.params if isinstance(option, click.Option))
             common = [
                 option.get_help_record(ctx)
@@ -121,23 +109,19 @@ class Command(click.Command):
             ]
             text = text.partition("\n\n")[0]
             sections = {"Options": [(names, summary(text)) for names, text in filter(None, common)]}
-        sections["More help"] = [
-            ("--help GROUP", f"Show the options of a group: {', '.join(groups)}."),
-            ("--help-all", f"Show all {sum(map(len, groups.values()))} options."),
-        ]
+            sections["More help"] = [("--help-all", f"Show all {sum(map(len, groups.values()))} options.")]
         return self.page(ctx.make_formatter(), ctx, text, sections)
 
     def page(
         self, formatter: click.HelpFormatter, ctx: click.Context, text: str, sections: dict[str, list[tuple[str, str]]]
     ) -> str:
-        """Help with a text, an example and sections of options; without a text, only the sections."""
+        """Help with a text, an example and sections of options."""
         self.format_usage(ctx, formatter)
-        if text:
-            formatter.write_paragraph()
-            with formatter.indentation():
-                formatter.write_text(text)
-            lines = wrap(f"Example: embeddings {self.example}", formatter.width - 4, break_on_hyphens=False)
-            formatter.write("\n  " + " \\\n    ".join(lines) + "\n")
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text)
+        lines = wrap(f"Example: embeddings {self.example}", formatter.width - 4, break_on_hyphens=False)
+        formatter.write("\n  " + " \\\n    ".join(lines) + "\n")
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records, col_max=COLUMN)
@@ -152,25 +136,15 @@ def summary(text: str) -> str:
     return f"{beginning}.{bracket}{notes.partition('  [')[0]}"
 
 
-def show_help(ctx: click.Context, parameter: click.Parameter, value: str | bool | None) -> None:
-    """Print the help that --help or --help-all asks for, and exit."""
-    if value not in (None, False) and not ctx.resilient_parsing and isinstance(ctx.command, Command):
-        click.echo(ctx.command.get_help(ctx, ALL if value is True else str(value)), color=ctx.color)
+def show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Print all options, and exit."""
+    if value and not ctx.resilient_parsing and isinstance(ctx.command, Command):
+        click.echo(ctx.command.get_help(ctx, whole=True), color=ctx.color)
         ctx.exit()
 
 
-def group_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The groups of options that a shell offers after --help."""
-    groups = ctx.command.groups() if isinstance(ctx.command, Command) else {}
-    return [name for name in groups if name.startswith(incomplete)]
-
-
-HELP = Option(
-    ["-h", "--help"], is_flag=False, flag_value="", metavar="[GROUP]", is_eager=True, expose_value=False,
-    callback=show_help, shell_complete=group_names, help="Show help; after a group of options, these options.",
-)  # fmt: skip
 HELP_ALL = Option(
-    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show_help, help="Show all options."
+    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show_all, help="Show all options."
 )
 
 

@@ -9,8 +9,8 @@ from typing import Any, get_args
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import ALLOW_PICKLE, FORCE, JSON, option, require
-from embeddings.cli.output import note, print_json, print_pairs
+from embeddings.cli.options import ALLOW_PICKLE, JSON, option
+from embeddings.cli.output import print_json, print_pairs
 from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
 from embeddings.corpora.phrases import phrase_list
 from embeddings.corpora.reading.compression import file_compression, open_decompressed, read_head
@@ -167,27 +167,15 @@ def text_properties(path: Path, start: bytes, *, full: bool) -> dict[str, Any]:
         click.Argument(["path"]),
         option("--full", "Read everything: count lines of text, check every vector.", bool),
         ALLOW_PICKLE,
-        option("--curve", "Plot the loss by epoch of a model or training log instead (.png, .svg or .pdf).", "FILE"),
-        FORCE,
         JSON,
     ],
 )
-def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force: bool, as_json: bool) -> None:
+def command(path: str, full: bool, allow_pickle: bool, as_json: bool) -> None:
     """Describe a file or folder, and how a model was trained.
 
     PATH may be a model, a training log, checkpoints, a cached corpus, vectors in any format, a vocabulary, a phrase
     list, or text, compressed or not. Without --full, only the start of a file (and the end of a log) is read.
     """
-    if curve is not None:
-        from embeddings.training.run_log import draw_loss_curve
-
-        draw_loss_curve(path, curve, force=force)
-        if as_json:
-            print_json({"file": curve})
-        else:
-            note(f"saved the loss curve to {curve}")
-        return
-    require("force", "curve")
     properties = describe(path, full=full, allow_pickle=allow_pickle)
     print_json(properties) if as_json else print_pairs(flatten(properties))
 

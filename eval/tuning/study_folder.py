@@ -22,7 +22,6 @@ from embeddings.support.docstrings import argument_texts
 from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.imports import import_library
 from embeddings.support.local_paths import check_local
-from embeddings.support.plots import save_figure
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
 from embeddings.support.result_table import ResultTable, TabularResult, format_number, markdown_table
 from embeddings.training.trainer import Trainer
@@ -332,8 +331,9 @@ def draw_trials(tuning: Tuning, path: Path) -> None:
     axes.spines[:].set_visible(False)
     axes.set_title(f"score: {tuning.metric}", fontsize=9)
     figure.legend(kinds.values(), kinds, loc="outside lower center", ncols=3, frameon=False)
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "trials"}):  # text as text, reproducible ids
-        save_figure(figure, path, force=True)
+    style = rc_context({"svg.fonttype": "none", "svg.hashsalt": "trials"})  # text as text, reproducible ids
+    with style, atomic_write(path, force=True) as temporary:
+        figure.savefig(temporary, dpi=150)
 
 
 def positions(values: Sequence[Any]) -> tuple[list[float], list[tuple[float, str]]]:

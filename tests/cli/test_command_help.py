@@ -54,14 +54,8 @@ def test_all_options_are_one_step_away(path):
     names = [one.listed[-1] for one in options(path)]
     assert [name for name in names if f"{name} " not in whole and f"{name}\n" not in whole] == []
     missing = [one for one in options(path) if one.listed[-1] not in short]
-    assert not missing or ("--help GROUP" in short and "--help-all" in short)
+    assert not missing or "--help-all" in short
     assert not [one for one in missing if one.required]
-    groups = {one.group for one in options(path)} - {"general"}
-    for group in groups if missing else ():
-        section = expect(*path, "--help", group).stdout
-        assert {one.listed[-1] for one in options(path) if one.listed[-1] in section.split()} >= {
-            one.listed[-1] for one in options(path) if one.group == group
-        }
 
 
 @pytest.mark.parametrize("path", ENDS, ids=" ".join)
@@ -81,23 +75,6 @@ def test_examples_are_commands(path, monkeypatch):
     find(path).make_context(path[-1], words[len(path) :])
 
 
-def test_a_group_is_its_options_only():
-    section = expect("train", "skipgram", "--help", "text").stdout
-    assert "--hyphens" in section
-    assert "--dim" not in section
-    assert "--dim" in expect("train", "skipgram", "-h", "model").stdout
-
-
-def test_an_unknown_group_lists_the_groups():
-    message = refused("train", "skipgram", "--help", "txt", code=2)
-    assert all(group in message for group in ("'txt'", "general", "model", "text", "run"))
-
-
-def test_completion_offers_the_groups():
-    completion = ShellComplete(main, {}, "embeddings", "_EMBEDDINGS_COMPLETE")
-    assert [item.value for item in completion.get_completions(["train", "glove", "--help"], "te")] == ["text"]
-
-
 @pytest.mark.parametrize("alias", ["--lr", "--alpha", "--rate", "--dimension", "--sample", "--min-rate"])
 def test_aliases_are_accepted_and_not_listed(alias):
     assert f"{alias} " not in expect("train", "skipgram", "--help-all").stdout.replace(",", " ")
@@ -114,3 +91,8 @@ def test_a_description_is_shortened_at_a_clause_and_keeps_its_default():
     assert summary("How it falls: fast; slowly.  [default: 3]") == "How it falls: fast; slowly.  [default: 3]"
     assert summary("Join words: " + "x" * 60 + ". Also more.  [default: 3]  [x>=1]") == "Join words.  [default: 3]"
     assert summary("One, " + "x" * 70 + ".") == "One, " + "x" * 70 + "."
+
+
+def test_completion_offers_commands(python):
+    words = {"_EMBEDDINGS_COMPLETE": "bash_complete", "COMP_WORDS": "embeddings ne", "COMP_CWORD": "1"}
+    assert python("-m", "embeddings", **words).stdout == "plain,neighbours\n"

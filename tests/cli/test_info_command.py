@@ -164,10 +164,6 @@ def test_info_as_lines_and_on_what_is_missing(tmp_path, vectors):
     assert "none does not exist" in refused("info", tmp_path / "none", code=1)
 
 
-def test_force_requires_a_curve(tmp_path, model):
-    assert "--force requires --curve" in refused("info", model, "--force", code=2)
-
-
 def test_an_index_of_texts_without_its_model_has_a_problem(tmp_path, vectors):
     vectors.save(tmp_path / "v.parquet")
     em.TextIndex.build(tmp_path / "v.parquet", ["the king"], tmp_path / "i")

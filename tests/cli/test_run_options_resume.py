@@ -163,16 +163,10 @@ def test_warnings_about_checkpoints_are_printed_even_with_quiet(text, monkeypatc
 
 
 @pytest.mark.slow
-def test_a_log_and_its_curve(text):
+def test_a_log(text):
     expect("train", "cbow", text, "-o", "v", *SMALL, "--log", "run.jsonl")
     events = [json.loads(line)["event"] for line in Path("run.jsonl").read_text().splitlines()]
     assert events == ["begin", "progress", "end"]
-    expect("info", "run.jsonl", "--curve", "log.png")
-    expect("info", "v", "--curve", "v.png")
-    assert Path("v.png").read_bytes()[:4] == b"\x89PNG"
-    refused("info", "v", "--curve", "v.png", code=1)
-    assert json.loads(expect("info", "run.jsonl", "--curve", "v.png", "--force", "--json").stdout) == {"file": "v.png"}
-    refused("info", text, "--curve", "t.png", code=1)
 
 
 def test_early_stopping(text, tmp_path):

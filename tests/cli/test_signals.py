@@ -178,7 +178,7 @@ with interrupting_signals():
 
 def test_handlers_are_restored_after_a_command():
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    expect("trainers")
+    expect("cache")
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 

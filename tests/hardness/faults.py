@@ -107,16 +107,6 @@ def write_corpus(path: Path, version: int) -> None:
         assert f"word{version}" in encoded.vocabulary, "an old corpus was read"
 
 
-def write_curve(path: Path, version: int) -> None:
-    from embeddings.training.run_log import draw_loss_curve
-
-    log = path.parent.parent / f"log{version}.jsonl"  # where faults do not affect it
-    if not log.exists():
-        lines = [{"event": "progress", "words": i, "loss": i % 3 + version} for i in range(9)]
-        log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    draw_loss_curve(log, path, force=True)
-
-
 def writers() -> dict[str, tuple[str, Write]]:
     """For each writer the name of its file or folder, and a function that writes a version over an existing one."""
     from embeddings.vectors import file_format
@@ -138,7 +128,6 @@ def writers() -> dict[str, tuple[str, Write]]:
         "phrase list": ("p.tsv", lambda path, version: phrases(version).save(path, force=True)),
         "checkpoint": ("c", write_checkpoint),
         "encoded corpus": ("cache", write_corpus),
-        "picture": ("p.png", write_curve),
     }
 
 

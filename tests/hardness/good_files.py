@@ -456,7 +456,7 @@ def list_readers() -> dict[str, Reader]:
 def read_log(path: Path) -> None:
     from embeddings.training import run_log
 
-    run_log.read_curves(path)
+    run_log.summarize_log(path, full=True)
 
 
 def read_config(path: Path) -> None:

@@ -79,7 +79,6 @@ def expect(libraries, folder, *command):
         ("embed model text.txt -o sif.npy --pool sif", ""),
         ("predict labels labels.txt -k 1", "__label__"),
         ("info model", "skipgram"),
-        ("trainers", "skipgram"),
         ("train --help", "skipgram"),
         ("evaluate --help", "Usage"),
     ],

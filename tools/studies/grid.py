@@ -19,7 +19,6 @@ from typing import Any, ClassVar
 from processes import Usage, describe, environment, run, write_text
 
 from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.support.plots import save_figure
 from embeddings.support.result_table import markdown_table
 
 Rows = list[dict[str, str]]
@@ -127,7 +126,7 @@ class Grid(Study):
             text = f"{about} {content['about']}".strip() + "\n\n" + text
         write_text(text, beside(out, ".md"))
         if (figure := self.figure(rows)) is not None:
-            save_figure(figure, beside(out, ".png"), force=True)
+            figure.savefig(beside(out, ".png"), dpi=150)
 
     def measure_missing(self, path: Path) -> bool:
         """Measure the cells that the file of rows does not hold, if any; the error of one that fails is printed.
