@@ -143,8 +143,10 @@ def ranked_labels(
     known = frozenset(known)
     order = order[[counts[row] >= min_count or names[row] in known for row in order.tolist()]]
     required = 1 if known else 2
+    if not names:
+        raise CorpusError(f"no text has a label: check {S.label_prefix} or {S.label_column}")
     if len(order) < required:
-        names_of_some = ", ".join(map(repr, names[:3])) or "none"
+        names_of_some = ", ".join(map(repr, names[:3]))
         limit = f"are known to the model or occur at least {min_count} times" if known else f"occur {min_count} times"
         problem = f"{len(order)} of {len(names)} labels ({names_of_some}) {limit}"
         raise CorpusError(f"{problem}; at least {required} must; check the labels, or lower {S.min_label_count}")

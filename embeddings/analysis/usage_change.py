@@ -52,7 +52,7 @@ class DocumentGroups:
             message = f"groups must be 0, 1 or -1 for each of {documents:,} documents, got shape {groups.shape}"
             raise SettingError(message)
         for group in (0, 1):
-            count = int(np.sum(groups == group))
+            count = int(np.sum((groups == group) & (self.tokens > 0)))
             if count < MIN_UNITS:
                 message = f"group {group + 1} has too few documents: {count}, at least {MIN_UNITS} are required"
                 raise CorpusError(f"{message}; blank lines separate the documents of a text file")

@@ -99,12 +99,11 @@ def command(
 def tag_groups(encoded: EncodedCorpus, tags: tuple[str, str]) -> NDArray[np.int64]:
     """The group of each document: 0 and 1 for the two tags, -1 for others."""
     assert encoded.tags is not None  # --groups requires --tag-column
-    known = set(encoded.single_tags.unique().to_pylist())
+    known = set(filter(None, encoded.single_tags.unique().to_pylist()))
     for tag in tags:
         if tag not in known:
-            raise CorpusError(
-                f"no document has the tag {tag!r}; there are {', '.join(sorted(filter(None, known))[:10])}"
-            )
+            others = f"there are {', '.join(sorted(known)[:10])}" if known else "no document has a tag"
+            raise CorpusError(f"no document has the tag {tag!r}: {others}")
     groups = {tag: group for group, tag in enumerate(tags)}
     return np.array([groups.get(tag, -1) for tag in encoded.single_tags.to_pylist()], np.int64)
 
@@ -113,6 +112,8 @@ def split_groups(encoded: EncodedCorpus, value: str) -> NDArray[np.int64]:
     """The group of each document: 0 for tags below a value, 1 for others, -1 for documents without one."""
     assert encoded.tags is not None  # --split-at requires --tag-column
     tags = encoded.single_tags.to_pylist()
+    if not any(tags):
+        raise CorpusError("no document has a tag to compare with the value of --split-at")
     convert: Callable[[str], Any] = str if None in map(to_number, [value, *filter(None, tags)]) else float
     border = convert(value)
     return np.array([int(convert(tag) >= border) if tag else -1 for tag in tags], np.int64)

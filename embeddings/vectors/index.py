@@ -117,8 +117,10 @@ class Index:
     ) -> SearchResult:
         """Score the rows nearest by cosine again: minus the mean, or the soft maximum, of their own highest cosines."""
         found = self.search(queries, top=max(HUB_CANDIDATES, 10 * top), restrict=restrict)
-        rows, positions = np.unique(np.maximum(found.ids, 0), return_inverse=True)
         own = others is None  # the nearest to a row of its own index is the row itself
+        if own and len(self.vectors) < 2:
+            return found  # a single row is no hub, and a mean over no neighbours would be NaN
+        rows, positions = np.unique(np.maximum(found.ids, 0), return_inverse=True)
         nearest = (others or self).search(self.vectors.unit_rows[rows], top=HUB_NEIGHBOURS + own).similarities[:, own:]
         nearest = np.where(np.isfinite(nearest), nearest, 0)
         if method == "csls":

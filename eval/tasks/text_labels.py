@@ -2,8 +2,10 @@
 
 import os
 import warnings
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,34 +43,44 @@ class LabelledTextSet:
     protocol: str
 
 
-def read_texts(
-    name: str | os.PathLike[str], settings: LabelledTextSettings, *, is_split: bool = True
-) -> LabelledTextSet:
-    """The texts of "TRAIN,TEST", or of one file for cross-validation; of one file only, unless `is_split`.
+def read_texts(name: str | os.PathLike[str], settings: Any, *, key: Callable[[str], Hashable] = str) -> LabelledTextSet:
+    """The texts of "TRAIN,TEST", or of one file for cross-validation.
+
+    Arguments:
+        settings: `LabelledTextSettings`, or others with these columns.
+        key: a function of a text; texts with the same value are in the same fold.
 
     Raises:
         CorpusError: a file cannot be read, has no such column or an unlabelled text, or there are too few texts or
             labels.
     """
     columns = settings.text_column, settings.label_column, settings.encoding_errors
-    if not is_split:
-        texts, labels = read_labelled_texts(name, *columns)
-        if len(set(labels)) < 2:
-            raise CorpusError(f"{name} has {len(set(labels))} labels; clustering requires at least two")
-        return LabelledTextSet(set_name(name), texts, labels, [], "")
     parts = train_and_test_files(name)
     (texts, labels), *others = (read_labelled_texts(part, *columns) for part in parts)
     training = len(texts) if others else None
     for more_texts, more_labels in others:
         texts, labels = texts + more_texts, labels + more_labels
-    splits = splits_of(texts, labels, training)
+    contents = list(map(key, texts))
+    splits = splits_of(contents, labels, training)
     for train_rows, test_rows in splits:
         if not len(test_rows) or len({labels[row] for row in train_rows}) < 2:
             raise CorpusError(
-                f"{name} has {len(set(texts))} distinct texts and {len(set(labels))} labels; a probe requires "
-                f"{FOLDS} texts and two labels to learn from"
+                f"{name} has {len(set(contents))} distinct texts and {len(set(labels))} labels; classification "
+                f"requires {FOLDS} texts and two labels to learn from"
             )
     return LabelledTextSet(set_name(parts[-1]), texts, labels, splits, TRAIN_TEST if others else CROSS_VALIDATED)
+
+
+def read_clustered_texts(name: str | os.PathLike[str], settings: LabelledTextSettings) -> LabelledTextSet:
+    """The texts of one file with two labels at least.
+
+    Raises:
+        CorpusError: the file cannot be read, has no such column or an unlabelled text, or there are too few labels.
+    """
+    texts, labels = read_labelled_texts(name, settings.text_column, settings.label_column, settings.encoding_errors)
+    if len(set(labels)) < 2:
+        raise CorpusError(f"{name} has {len(set(labels))} labels; clustering requires at least two")
+    return LabelledTextSet(set_name(name), texts, labels, [], "")
 
 
 def read_labelled_texts(
@@ -84,7 +96,7 @@ def read_labelled_texts(
                 cells, tags = (array.to_pylist() for array in batch.arrays)
                 for row, (cell, tag) in enumerate(zip(cells, tags, strict=True)):
                     if isinstance(cell, list) or isinstance(tag, list) or not tag:
-                        problem = "the text has no label" if not tag else "a text and its label must be strings"
+                        problem = "a text and its label must be strings" if tag else f"the text has no {label_column}"
                         raise CorpusError(f"{batch.position(row)}: {problem}")
                     texts.append(cell or "")
                 labels += tags
@@ -213,7 +225,7 @@ def predict(
 CLUSTERING = Kind(
     name="clustering",
     metavar="FILE...",
-    read=partial(read_texts, is_split=False),
+    read=read_clustered_texts,
     score=score_clustering,
     settings=LabelledTextSettings,
     options={"text_column": "NAME", "label_column": "NAME"},

@@ -65,6 +65,10 @@ def test_errors(folder):
     assert "--tag-column" in refused("shift", "missing.jsonl", *columns, code=2)
     message = refused("shift", "rows.jsonl", *columns, "--tag-column", "period", code=1)
     assert all(fact in message for fact in ("'middle'", "new", "newest", "old"))
+    (folder / "untagged.jsonl").write_text('{"text": "one two", "period": null}\n' * 3)
+    for choice in (["--groups", "old", "new"], ["--split-at", "3"]):
+        options = ["--text-column", "text", "--tag-column", "period", *choice, "--quiet"]
+        assert "no document has a tag" in refused("shift", "untagged.jsonl", *options, code=1)
     (folder / "short.txt").write_text("one two")
     assert "20" in refused("shift", "old.txt", "short.txt", "--quiet", *SETTINGS, code=1)
 

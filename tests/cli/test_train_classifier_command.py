@@ -83,7 +83,7 @@ def test_texts_without_labels_are_counted(lines, tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("no labels\nat all\n", (), "0 of 0 labels"),
+        ("no labels\nat all\n", (), "no text has a label"),
         ("__label__one text\n__label__one more\n", (), "1 of 1 labels ('one')"),
         ("", (), "no words"),
         ("__label__a b\n__label__ c\n", (), "line 2: the label __label__ has no name"),

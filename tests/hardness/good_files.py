@@ -279,7 +279,7 @@ def read_encoded_corpus(path: Path) -> None:
 
 def dataset_readers() -> dict[str, Reader]:
     from embeddings.eval.tasks.analogies import read_questions
-    from embeddings.eval.tasks.document_classification import read_documents
+    from embeddings.eval.tasks.document_classification import DocumentSettings, read_documents
     from embeddings.eval.tasks.phrase_composition import read_phrase_ratings
     from embeddings.eval.tasks.tagging import read_tagged
     from embeddings.eval.tasks.word_categories import read_word_categories
@@ -302,7 +302,7 @@ def dataset_readers() -> dict[str, Reader]:
         "set categories": Reader(write_file("c.txt", "king\tperson\ndog\tanimal\ncat,animal\n"), read_word_categories),
         "set tagging": Reader(write_file("t.conllu", f"# s\n{conllu}\n{conllu}\n"), read_tagged),
         "set ratings": Reader(write_file("r.txt", rated), read_phrase_ratings),
-        "set documents": Reader(write_file("d.jsonl", labelled), lambda path: read_documents(path, "text", "label")),
+        "set documents": Reader(write_file("d.jsonl", labelled), lambda path: read_documents(path, DocumentSettings())),
     }
 
 

@@ -136,6 +136,14 @@ def test_methods_without_hubs_equal_brute_force(clusters, spec, apart):
         assert constant == pytest.approx(constant[:, :1].repeat(3, axis=1), abs=1e-4)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["csls", "inverted-softmax"])
+def test_methods_without_hubs_in_a_vocabulary_of_one_word(method):
+    alone = Vectors(["a"], np.ones((1, 3)))
+    assert not alone.most_similar("a", method=method)
+    assert as_index(None, alone).search(np.ones((2, 3)), method=method).ids.tolist() == [[0], [0]]
+
+
 def test_methods_of_words(clusters):
     scores = np.sort(clusters.unit_rows.astype(float) @ clusters.unit_rows.T.astype(float), axis=1)
     scores = 2 * clusters.distances("w1") + scores[:, -11:-1].mean(axis=1)  # the lower the nearer
