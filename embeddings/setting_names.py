@@ -77,6 +77,7 @@ ADVICE = {  # names without a counterpart
     ),
     **dict.fromkeys(("input", "train", "sentences", "documents", "corpusfile"), "pass the corpus as an argument"),
     "compare": "use the command compare",
+    "allowpickle": "first convert the file by the command export with --allow-pickle",
     "savevocab": "use the command vocabulary",
     "computeloss": 'leave it out: losses are in model.record["loss_by_epoch"]',
     "binary": "choose the format by the extension of the output, such as .bin or .txt",

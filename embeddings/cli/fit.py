@@ -6,7 +6,6 @@ import click
 
 from embeddings import registry
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_settings, option, seed
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
@@ -39,7 +38,6 @@ def report_functions(model: "Model", out: str, bar: Bar) -> None:
         option("-o --out", "Output model folder.", "FOLDER", required=True),
         *from_settings(CompositionSettings),
         option("--joiner", "String that joins the words of a phrase.  [default: as in training, else _]"),
-        CONFIG_OPTION,
         THREADS,
         seed("Random seed; also selects the held-out phrases."),
         *OUTPUT,

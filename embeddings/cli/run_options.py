@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import Option
-from embeddings.cli.options import ALLOW_PICKLE, from_signature, is_given, option, require, take_arguments
+from embeddings.cli.options import from_signature, is_given, option, require, take_arguments
 from embeddings.cli.saving import CONTINUED_MODEL, checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import File, resolve_source
@@ -43,9 +43,9 @@ REPLICAS = {  # parameters of `Replicas` and their options
     "merge_every": "WORDS",
     "rule": "--merge-rule",
 }
-CLUSTER = {"address": "--cluster", **dict.fromkeys(("workers", "threads_per_worker", "worker_timeout"))}  # of `Cluster`
+CLUSTER = {"address": "--cluster", "workers": None}  # parameters of `Cluster`
 DEPENDENT = {  # options that a trainer has only if it supports this
-    "init": ("init", "init_mode", "init_duplicates", "freeze", "allow_pickle"),
+    "init": ("init", "init_mode", "init_duplicates", "freeze"),
     "freeze": ("freeze",),
     "continued": ("continued",),
 }
@@ -53,7 +53,7 @@ CONTINUE = "--continue"
 
 
 def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str | None) -> Model | None:
-    """Load the model and make its settings the defaults of the command; a configuration file overrides them."""
+    """Load the model and make its settings the defaults of the command."""
     if path is None:
         return None
     ctx.meta[CONTINUED_MODEL] = path
@@ -66,14 +66,8 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     if isinstance(text, dict):
         settings |= {**text, **recorded_settings(text), **phrase_settings(model)}
     settings |= {LABEL_PREFIX: prefix} if (prefix := label_prefix(model)) else {}
-    defaults = {name: value for name, value in settings.items() if name in known and value is not None}
-    ctx.default_map = {**defaults, **(ctx.default_map or {})}
+    ctx.default_map = {name: value for name, value in settings.items() if name in known and value is not None}
     return model
-
-
-def load_vectors(init: str | Vectors, *, allow_pickle: bool) -> Vectors:
-    """The vectors of --init, which may be loaded already."""
-    return init if isinstance(init, Vectors) else load(init, allow_pickle=allow_pickle)
 
 
 def add_trainer_name(arguments: list[str]) -> list[str]:
@@ -115,7 +109,6 @@ def all_options() -> list[click.Option]:
             "VECTORS",
         ),
         *from_signature(InitFrom, {"mode": None, "duplicates": None}, **INIT),
-        ALLOW_PICKLE,
         Option(
             [CONTINUE, "continued"],
             metavar="MODEL",
@@ -138,28 +131,16 @@ def all_options() -> list[click.Option]:
         option(
             "--cluster",
             "Train on the workers of a Ray cluster: local:N for N processes on this machine, auto for the cluster that "
-            "this machine belongs to, or the address of its head. Each worker is a replica, unless --replicas is set.",
+            "this machine belongs to, or the address of its head. Each worker has --threads, by default one, and is a "
+            "replica, unless --replicas is set.",
             "auto|local:N|ray://HOST:PORT",
         ),
         option("--workers", "Number of workers of --cluster.  [default: N of local:N, or one for each machine]", 1),
-        option(
-            "--threads-per-worker",
-            "Threads of each worker, which update its tables without locks, or train its share of --replicas.  "
-            "[default: 1]",
-            1,
-        ),
-        option(
-            "--worker-timeout",
-            "End the run if a worker needs this many seconds longer for an interval than half of the others; --resume "
-            "continues from the last checkpoint.  [default: 300]",
-            1.0,
-            metavar="SECONDS",
-        ),
     ]
 
 
 def run_options_for(
-    out: str, report: Callable[[str], None], options: dict[str, Any], *, force: bool,
+    out: str, report: Callable[[str], None], options: dict[str, Any], *, force: bool, threads: int | None,
     labels: LabelFormat | None,
 ) -> RunOptions:  # fmt: skip
     """The `RunOptions` that the command line asks for.
@@ -168,12 +149,11 @@ def run_options_for(
         options: the values of the options; they are removed.
     """
     start = {"continued": options.pop("continued", None)}
-    init, allow_pickle = options.pop("init", None), options.pop("allow_pickle", False)
-    how = take_arguments(options, INIT)
+    init, how = options.pop("init", None), take_arguments(options, INIT)
     for name in DEPENDENT["init"]:
         require(name, "init")
     if init is not None:
-        start["init"] = InitFrom(load_vectors(init, allow_pickle=allow_pickle), **how)
+        start["init"] = InitFrom(init if isinstance(init, Vectors) else load(init), **how)
     resume, every = options.pop("resume", False), options.pop("checkpoint_every", NEVER)
     callbacks = [resume_reporter(report)] if resume else []
     callbacks += early_stopping(options, labels)
@@ -183,13 +163,12 @@ def run_options_for(
     copies = replicas.pop("count", 0)
     for name in ("merge_every", "merge_rule"):
         require(name, "replicas", "cluster")
-    for name in ("workers", "threads_per_worker", "worker_timeout"):
-        require(name, "cluster", why="; on this machine alone, use --threads")
+    require("workers", "cluster", why="; on this machine alone, use --threads")
     cluster: ClusterBase | None = None
     if "address" in of_cluster:
         from embeddings.cluster.cluster_training import Cluster
 
-        cluster = Cluster(**of_cluster, **replicas)
+        cluster = Cluster(**of_cluster, **replicas, threads_per_worker=threads or 1)
     return RunOptions(
         **start,
         checkpoints=None if every == NEVER else Checkpoints(checkpoint_folder(out), every=every, force=force),

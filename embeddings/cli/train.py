@@ -9,13 +9,13 @@ import click
 from embeddings.cli import corpus_options, run_options, saving
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import Command, grouped
-from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, exclude, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import Bar, last_loss, read_corpus, report_training
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
+from embeddings.models.loading import load
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.support.docstrings import documentation
@@ -47,7 +47,6 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     common = [
         *([] if is_single_threaded else [THREADS]),
         seed(f"Random seed; {'' if is_single_threaded else 'with --threads 1 '}the result is bit-reproducible."),
-        CONFIG_OPTION,
         *OUTPUT,
     ]
     names = [str(parameter.name) for parameter in [*corpus, *text, *run, *common]]
@@ -76,7 +75,7 @@ def train(
         str(one.name): options.pop(one.name) for one in run_options.all_options() if one.name in options
     }
     if run.get("init") is not None and "dim" in settings and not is_given("dim"):
-        run["init"] = init = run_options.load_vectors(run["init"], allow_pickle=run["allow_pickle"])
+        run["init"] = init = load(run["init"])
         dim = settings["dim"]
         settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(run.get("init_mode")), init.dim)
     if runs is not None:
@@ -113,7 +112,7 @@ def train_run(
             note(f"{only} folder to keep document vectors and infer new ones")
         elif settings.composer is not None and getattr(settings, "max_n", True):
             note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
-    how = run_options.run_options_for(out, bar.notice, run, force=force, labels=text.labels)
+    how = run_options.run_options_for(out, bar.notice, run, force=force, threads=threads, labels=text.labels)
     model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
     if interrupted and model.record.get("steps") == 0:  # its vectors are random
         note("interrupted before the first training step; nothing is saved")
@@ -137,7 +136,7 @@ def train_runs(
 ) -> dict[str, Any]:  # fmt: skip
     """Train a model for each seed, and save them as a group; returns what --json prints."""
     saving.check_training_outputs(out, None, text)
-    how = run_options.run_options_for(out, note, dict(run), force=True, labels=text.labels)
+    how = run_options.run_options_for(out, note, dict(run), force=True, threads=threads, labels=text.labels)
     with Bar(quiet) as reading:
         how = dataclasses.replace(how, read=lambda corpus: corpus.encode(progress=reading, threads=threads))
         resume = run.get("resume", False)

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import SMALL, TEXT, expect, refused
-from optional_libraries import needs_gensim
 
 import embeddings as em
 
@@ -66,22 +65,11 @@ def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
-@needs_gensim
-@pytest.mark.slow
-def test_gensims_own_files_are_read_if_that_is_allowed(text):
-    em.Vectors(["king"], np.full((1, 10), 0.5)).save("start.kv")
-    command = ["train", "skipgram", text, "-o", "v", *SMALL, "--freeze", "--init", "start.kv"]
-    assert "--allow-pickle" in refused(*command, code=1)
-    expect(*command, "--allow-pickle")
-    assert em.load("v")["king"].tolist() == [0.5] * 10
-
-
 @pytest.mark.parametrize(
     ("options", "code", "facts"),
     [
         (["cbow", "text.txt", "--freeze"], 2, ["--freeze requires --init"]),
         (["cbow", "text.txt", "--init-duplicates", "average"], 2, ["--init-duplicates requires --init"]),
-        (["cbow", "text.txt", "--allow-pickle"], 2, ["--allow-pickle requires --init"]),
         (["cbow", "text.txt", "--init-mode", "project"], 2, ["--init-mode requires --init"]),
         (["cbow", "text.txt", "--init", "m", "--init-mode", "concatenate", "--dim", "10"], 2, ["greater than 10"]),
         (["cbow", "text.txt", "--init", "missing"], 1, ["missing"]),

@@ -95,13 +95,6 @@ def test_names_of_other_tools_with_the_same_meaning(text, alias):
     assert (settings["learning_rate"], settings["subsample"], settings["min_learning_rate"]) == (0.03, 0.1, 0.01)
 
 
-def test_config_file_gives_defaults_and_the_command_line_wins(text, tmp_path):
-    (tmp_path / "run.toml").write_text("dim = 6\nmin-count = 3\nshrink_window = false\nthreads = 1\n")
-    expect("train", "skipgram", text, "-o", "v", "--config", "run.toml", "--dim", "5")
-    settings = em.load_model("v").settings
-    assert (settings["dim"], settings["min_count"], settings["shrink_window"]) == (5, 3, False)
-
-
 def test_one_thread_and_a_seed_give_the_same_bytes(text, tmp_path):
     for name, seed in (("a.bin", 3), ("b.bin", 3), ("c.bin", 4)):
         expect("train", "skipgram", text, "-o", name, *SMALL, "--seed", seed)

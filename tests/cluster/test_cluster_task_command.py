@@ -71,9 +71,6 @@ def test_options_that_belong_together(text, tmp_path):
     out = ["-o", tmp_path / "v"]
     assert "--cluster" in refused("train", "skipgram", text, *out, "--workers", 2, code=2)
     assert "local:N" in refused("train", "skipgram", text, *out, "--cluster", "nowhere", code=2)
-    assert "--threads-per-worker" in refused(
-        "train", "skipgram", text, *out, "--cluster", "auto", "--threads-per-worker", 2000, code=2
-    )
 
 
 @pytest.mark.slow

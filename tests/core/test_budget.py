@@ -48,8 +48,8 @@ def test_commands_and_options_are_few():
     train = main.get_command(context, "train")
     skipgram = train.get_command(click.Context(train), "skipgram")
     options = [one for one in skipgram.get_params(click.Context(skipgram)) if isinstance(one, click.Option)]
-    assert len(main.list_commands(context)) <= 32
-    assert len(options) <= 76
+    assert len(main.list_commands(context)) <= 30
+    assert len(options) <= 72
 
 
 def test_refusals_are_few(trees):

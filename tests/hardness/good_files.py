@@ -447,9 +447,6 @@ def list_readers() -> dict[str, Reader]:
         "phrase table": Reader(write_phrase_table, lambda path: phrases_from_table(load_phrase_table(path))),
         "word list": Reader(write_file("w.txt", "king\nqueen\nété\n"), read_words),
         "run log": Reader(write_file("l.jsonl", log), read_log),
-        "config file": Reader(
-            write_file("c.toml", 'dim = 8\nlearning_rate = 0.5\ncase = "keep"\nshuffle = true\n'), read_config
-        ),
     }
 
 
@@ -457,19 +454,6 @@ def read_log(path: Path) -> None:
     from embeddings.training import run_log
 
     run_log.summarize_log(path, full=True)
-
-
-def read_config(path: Path) -> None:
-    """As the command line does; its usage errors are one-line errors too."""
-    import click
-
-    from embeddings.cli.train import trainer_command
-    from embeddings.plugins.skipgram import SkipGram
-
-    try:
-        trainer_command("skipgram", SkipGram).make_context("skipgram", ["text.txt", "-o", "out", "--config", str(path)])
-    except click.UsageError as error:
-        raise EmbeddingsError(error.format_message()) from None
 
 
 def index_reader(name: str, *, fix_checksum: bool) -> Reader:

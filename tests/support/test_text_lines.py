@@ -1,4 +1,4 @@
-"""Small text files of users: lines and TOML; other content is refused in one line that names the file."""
+"""Small text files of users; other content is refused in one line that names the file."""
 
 import codecs
 import re
@@ -8,7 +8,7 @@ import pytest
 
 from embeddings.errors import FormatError
 from embeddings.support import text_lines
-from embeddings.support.text_lines import MAX_LENGTH, MAX_LINE_LENGTH, read_text_lines, read_toml
+from embeddings.support.text_lines import read_text_lines
 
 
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
@@ -47,26 +47,3 @@ def test_a_long_file_with_multibyte_characters_is_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(text_lines, "MAX_LINE_BYTES", 5)
     (tmp_path / "f").write_text("ab\nö日本\nx", encoding="utf-8")
     assert read_text_lines(tmp_path / "f", "list of words") == ["ab", "ö日本", "x"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"a = ", "f (configuration in TOML) is truncated or broken: "),
-        (b"a = '\xff'", "f (configuration in TOML) is truncated or broken: "),
-        (b"a = " + b"[" * 3000, "RecursionError"),
-        (b"a = '" + b"x" * MAX_LINE_LENGTH + b"'", f"{MAX_LINE_LENGTH} in a line"),
-        (b"a = 1\n" * MAX_LENGTH, f"more than {MAX_LENGTH} characters"),
-    ],
-)
-def test_other_toml_is_refused(tmp_path, content, message):
-    (tmp_path / "f").write_bytes(content)
-    with pytest.raises(FormatError) as error:
-        read_toml(tmp_path / "f", "configuration")
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
-
-
-def test_toml(tmp_path):
-    (tmp_path / "f").write_text("[train]\ndim = 5\n")
-    assert read_toml(tmp_path / "f", "configuration") == {"train": {"dim": 5}}
