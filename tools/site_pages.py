@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
 NAMES = re.compile(r"^::: embeddings\.([\w.]+)\n*", re.MULTILINE)
-ON_ONE_PAGE = ("reference/errors.md",)  # lists short classes
+ON_ONE_PAGE = ("reference/errors.md", "reference/kernel-helpers.md")  # list short classes and functions
 PICTURE = re.compile(r"\]\((?:\.\./)+eval/results/([^)]+\.(?:png|svg))\)")
 
 
