@@ -1,6 +1,5 @@
 """Options for how training starts and runs: pretrained vectors, checkpoints, logs, early stopping, replicas."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,11 @@ from embeddings.cli.command_help import Option
 from embeddings.cli.options import from_signature, is_given, option, require, take_arguments
 from embeddings.cli.saving import CONTINUED_MODEL, checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
-from embeddings.corpora.reading.sources import File, resolve_source
 from embeddings.corpora.word_rules import recorded_settings
 from embeddings.eval.early_stopping import EarlyStopping
 from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix, phrase_settings
-from embeddings.support.files import atomic_write
-from embeddings.support.logs import log
 from embeddings.support.remote.address import is_remote
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
@@ -83,7 +79,6 @@ def add_trainer_name(arguments: list[str]) -> list[str]:
 
 
 NEVER = "never"
-OUTPUT_RECORD = "saved.json"  # in the checkpoint folder: identifies the output that an interrupted run has saved
 
 
 def options(trainer: type[Trainer]) -> list[click.Option]:
@@ -209,45 +204,3 @@ def resume_reporter(report: Callable[[str], None]) -> Callback:
             report(position if run_start.words else "No checkpoint found; starting from the beginning")
 
     return ResumeReporter()
-
-
-def record_saved_output(checkpoints: Checkpoints, out: str) -> None:
-    """Record that an interrupted run has saved `out`, so that resuming may replace it."""
-    record = checkpoints.folder / OUTPUT_RECORD
-    if record.exists() and saved_output(record) is None:
-        log.warning("%s is a file of others and is not replaced: --resume will require --force", record)
-        return
-    with atomic_write(record, force=True) as path:
-        path.write_text(json.dumps(file_identity(out)), encoding="utf-8")
-
-
-def forget_saved_output(checkpoints: Checkpoints) -> None:
-    """Remove the record of what an interrupted run has saved, if there is one."""
-    record = checkpoints.folder / OUTPUT_RECORD
-    if saved_output(record) is not None:
-        record.unlink()
-
-
-def is_saved_by_interrupted_run(out: str) -> bool:
-    """Whether `out` was saved by the interrupted run that left the checkpoints next to it."""
-    try:
-        return saved_output(Checkpoints(checkpoint_folder(out)).folder / OUTPUT_RECORD) == file_identity(out)
-    except OSError:
-        return False
-
-
-def saved_output(record: Path) -> list[Any] | None:
-    """The identity of an output that `record_saved_output` wrote; None if the file is missing or of others."""
-    try:
-        content = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return content if isinstance(content, list) else None
-
-
-def file_identity(path: str) -> list[Any]:
-    """Distinguishes a file or folder from another one of the same name."""
-    if is_remote(path):
-        return [source.status().identity for source in resolve_source(path) if isinstance(source, File)]
-    status = Path(path).stat()
-    return [status.st_ino, status.st_mtime_ns, status.st_size]

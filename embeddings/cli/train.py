@@ -101,9 +101,8 @@ def train_run(
     threads: int | None, seed: int,
 ) -> dict[str, Any]:  # fmt: skip
     """Train a model and save it; returns what --json prints."""
-    replace = force or (run.get("resume", False) and run_options.is_saved_by_interrupted_run(out))
     saving.check_training_outputs(out, run.get("log"), text)
-    write = model_writer(out, replace, is_classifier=settings.reads_labels)
+    write = model_writer(out, force, is_classifier=settings.reads_labels)
     if not bar.quiet and saving.is_vector_file(out):
         only = f"{out} will contain word vectors only; save a"
         if settings.reads_labels and not saving.keeps_classifier(out):
@@ -117,12 +116,11 @@ def train_run(
     if interrupted and model.record.get("steps") == 0:  # its vectors are random
         note("interrupted before the first training step; nothing is saved")
         raise click.exceptions.Exit(EXIT_INTERRUPT)
-    save(write, model, out, replace)
+    save(write, model, out, force)
     if interrupted:
         report_interrupt(model.record, how, out)
     else:
         if how.checkpoints is not None:
-            run_options.forget_saved_output(how.checkpoints)
             how.checkpoints.remove_all()
         for message in model.record.get("notes", []):
             bar.notice(str(message))
@@ -169,8 +167,7 @@ def report_interrupt(record: dict[str, Any], how: RunOptions, out: str) -> None:
     """Report how far an interrupted run got, and how to continue it."""
     message = f"interrupted after {record['words']:,} of {record['total_words']:,} {record['unit']}; saved to {out}"
     if how.checkpoints is not None and how.checkpoints.paths():
-        run_options.record_saved_output(how.checkpoints, out)
-        message += "; repeat the command with --resume to continue"
+        message += "; repeat the command with --resume --force to continue"
     note(message)
 
 
