@@ -1,6 +1,5 @@
 """`embeddings index`: index texts, or vectors."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from embeddings.cli.progress_bar import Bar
 from embeddings.models.embed import embed
 from embeddings.models.loading import load
 from embeddings.support.docstrings import documentation
-from embeddings.support.remote.address import is_remote
+from embeddings.support.local_paths import may_exist
 from embeddings.text_search.text_index import TextIndex
 from embeddings.vectors.index import INDEX_FOLDER, build_index
 
@@ -174,7 +173,7 @@ class IndexGroup(PluginGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A subcommand; that for texts if the name is the path or address of a model, or - for none."""
         is_kind = cmd_name in super().list_commands(ctx)
-        is_model = not is_kind and (cmd_name == "-" or is_remote(cmd_name) or os.path.exists(cmd_name))
+        is_model = not is_kind and (cmd_name == "-" or may_exist(cmd_name))
         name = "texts" if is_model and cmd_name not in TEXT_COMMANDS else cmd_name
         return TEXT_COMMANDS.get(name) or super().get_command(ctx, name)
 

@@ -1,7 +1,6 @@
 """`embeddings predict`: predict labels of texts with a classifier."""
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,18 +18,17 @@ from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, requ
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_extension, check_not_input
-from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.encodings import check_encoding
-from embeddings.corpora.reading.reader import SourceReader
-from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source, total_size
-from embeddings.corpora.reading.text_block import TextBlock, text_batches
+from embeddings.corpora.reading.reader import read_texts
+from embeddings.corpora.reading.sources import STANDARD_INPUT, resolve_source
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError
 from embeddings.models.loading import load_classifier
 from embeddings.printable import printable
 from embeddings.support.arrow import pa
 from embeddings.support.files import atomic_write
+from embeddings.support.local_paths import may_exist
 from embeddings.support.progress_display import MEGABYTES
-from embeddings.support.remote.address import is_remote
 from embeddings.support.threads import map_in_order
 
 Write = Callable[[np.ndarray, np.ndarray], Any]  # takes label numbers and probabilities, (texts, k)
@@ -90,9 +88,6 @@ def predicted(
     is_label = ids >= 0
     names = [labels[label] for label in ids[is_label].tolist()]
     return is_label.sum(axis=1).tolist(), names, probabilities[is_label].tolist()
-
-
-BATCH_BYTES = 1 << 22
 
 
 @command_by_example(
@@ -171,23 +166,14 @@ def read_batches(
     text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar
 ) -> Iterator[TextBlock]:
     """The texts of a file or of standard input, or the argument itself."""
-    path = None if text == STANDARD_INPUT else Path(text)
-    if is_remote(text):
-        sources = resolve_source(text)
-    elif path is not None and text_column is None and not os.path.isfile(path):
+    if text != STANDARD_INPUT and text_column is None and not may_exist(text):
         if not any(map(str.isspace, text)):
             note(f"no file is called {text!r}, so the labels are those of this text")
         data, starts = encode_texts([text])
         yield TextBlock(data, starts[1:])
         return
-    else:
-        sources = [File(path)]
-
-    columns = ColumnSelection(text=text_column)
-    size, encoding = total_size(sources), check_encoding(encoding)
-    reader = SourceReader(encoding_errors, bar, BATCH_BYTES, size, columns, encoding=encoding)
-    for source in sources:
-        for batch in text_batches(reader.read(source)):
-            if batch.token_lists is not None:
-                raise CorpusError(f"{source.name} contains lists of tokens; expected texts")
-            yield batch
+    reading: Any = {"encoding": check_encoding(encoding), "encoding_errors": encoding_errors}
+    for batch in read_texts(resolve_source(text), text_column=text_column, report=bar, **reading):
+        if batch.token_lists is not None:
+            raise CorpusError(f"{text} contains lists of tokens; expected texts")
+        yield batch

@@ -1,7 +1,6 @@
 """Options for how training starts and runs: pretrained vectors, checkpoints, logs, early stopping, replicas."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ from embeddings.eval.early_stopping import EarlyStopping
 from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix, phrase_settings
-from embeddings.support.remote.address import is_remote
+from embeddings.support.local_paths import may_exist
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.init_vectors import InitFrom
@@ -187,7 +186,7 @@ def early_stopping(options: dict[str, Any], labels: LabelFormat | None) -> list[
 
 def text_or_share(value: str) -> str | float:
     """The path of an existing text, or a share."""
-    if not (is_remote(value) or Path(value).exists()):
+    if not may_exist(value):
         try:
             return float(value)
         except ValueError:

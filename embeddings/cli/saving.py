@@ -14,7 +14,7 @@ from embeddings.cli.signals import ignored_signals
 from embeddings.errors import FormatError, OutputError, SettingError, marked
 from embeddings.models.model_files import check_target
 from embeddings.support.files import check_file
-from embeddings.support.remote.address import display_name, is_remote
+from embeddings.support.remote.address import display_name
 from embeddings.vectors import file_format
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ def check_not_input(
             if number == 0 and option in replaceable and target.resolve() == path.resolve():
                 continue
             if is_within(path, target) or (is_within(target, path) and not (may_add and not target.exists())):
-                raise SettingError(f"output {target} would overwrite {option} {path}; choose another path")
+                names = display_name(target), display_name(path)
+                raise SettingError(f"output {names[0]} would overwrite {option} {names[1]}; choose another path")
 
 
 Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether to replace existing output
@@ -174,11 +175,11 @@ def save_vectors(
 def save_elsewhere(write: Save, result: Any, out: str) -> str:
     """Save a result that could not be saved at `out`; returns a message that says where."""
     target = Path(out)
-    for is_temporary in (is_remote(out), True):
+    for is_temporary in (False, True):
         with suppress(Exception):
             path = target.with_name(f"{target.stem}.1{target.suffix}")
             if is_temporary:
                 path = Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / target.name[-100:]
             write(str(path), result, False)
-            return f"the result is saved in {path}"
+            return f"the result is saved in {display_name(path)}"
     return "saving it elsewhere failed too"

@@ -1,6 +1,5 @@
 """Vectors that commands read."""
 
-import os
 from collections.abc import Iterable
 from glob import glob
 from unicodedata import category, normalize
@@ -9,7 +8,7 @@ from embeddings.cli.options import from_signature
 from embeddings.cli.output import note
 from embeddings.models.loading import has_model
 from embeddings.models.model_group import ModelGroup, is_group
-from embeddings.support.remote.address import is_remote
+from embeddings.support.local_paths import may_exist
 from embeddings.text_search.index_folder import is_text_index
 from embeddings.vectors.vectors import Vectors
 
@@ -26,7 +25,7 @@ def parse_runs(text: str) -> tuple[str, list[str]]:
         SettingError: a group has no finished run.
     """
     name, equals, paths = text.partition("=")
-    if not equals or os.path.lexists(text) or is_remote(text):
+    if not equals or may_exist(text):
         return text, group_paths(text)
     matches = [match for one in paths.split(",") for match in sorted(glob(one)) or [one]]
     return name, [path for match in matches for path in group_paths(match)]

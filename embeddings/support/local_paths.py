@@ -1,5 +1,6 @@
 """Local paths of files that may be remote."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +23,11 @@ def local_path(path: StrPath, companions: Sequence[str] = ()) -> Path:
     from embeddings.support.remote.copies import local_copy
 
     return local_copy(path, companions)
+
+
+def may_exist(path: StrPath) -> bool:
+    """Whether there is a local file or folder at a path, or it is an address, which is not looked up."""
+    return is_remote(path) or os.path.lexists(path)
 
 
 def check_local(path: StrPath, contents: str) -> None:

@@ -53,7 +53,7 @@ def test_lines_of_a_file_and_of_standard_input(model, tmp_path, expected, conten
         check_close(parse(expect("predict", model, source, "-k", 2).stdout), expected)
     for arguments in ((), ("-",)):
         check_close(parse(expect("predict", model, *arguments, "-k", 2, stdin=content.encode()).stdout), expected)
-    for setting, value in (("classifier.classifier.MAX_PREDICTIONS", 7), ("cli.predict.BATCH_BYTES", 3)):
+    for setting, value in (("classifier.classifier.MAX_PREDICTIONS", 7), ("corpora.reading.reader.BATCH_SIZE", 3)):
         monkeypatch.setattr(f"embeddings.{setting}", value)
         for threads in (1, 3):
             result = expect("predict", model, tmp_path / "t.txt", "-k", 2, "--threads", threads)
@@ -62,7 +62,7 @@ def test_lines_of_a_file_and_of_standard_input(model, tmp_path, expected, conten
 
 @pytest.mark.parametrize("batch", [3, 1 << 20])
 def test_rows_of_tables(model, tmp_path, expected, monkeypatch, batch):
-    monkeypatch.setattr("embeddings.cli.predict.BATCH_BYTES", batch)
+    monkeypatch.setattr("embeddings.corpora.reading.reader.BATCH_SIZE", batch)
     rows = [json.dumps({"id": "x", "text": text.replace(" ", "\n")}) for text in TEXTS]
     (tmp_path / "t.jsonl").write_text("\n".join(rows))
     for options in [("--text-column", "text"), ()]:

@@ -82,7 +82,10 @@ def test_a_classifier_predicts_remote_texts(s3, tmp_path):
         (["train", "skipgram", "s3://nobucket/a.txt", "-o", "x"], "no bucket"),
         (["train", "skipgram", "s3://data/text", "-o", "s3://nobucket/x"], "no such bucket"),
         (["train", "skipgram", "s3://data/text", "-o", "https://127.0.0.1/x"], "web addresses"),
-        (["train", "skipgram", "s3://data/text", "-o", "s3://data/text/out"], "overwrite the corpus"),
+        (
+            ["train", "skipgram", "s3://data/text", "-o", "s3://data/text/out"],
+            "s3://data/text/out would overwrite the corpus s3://data/text;",
+        ),
         (["train", "skipgram", "s3://data/text", "-o", "x", "--log", "s3://data/log"], "a log must be local"),
         (
             ["tune", "skipgram", "s3://data/text", "-o", "s3://data/tuned", "--metric", "loss", "--trials", "1"],

@@ -1,7 +1,6 @@
 """Checkpoints, logs and early stopping from the command line."""
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
