@@ -3,49 +3,31 @@
 import numpy as np
 
 
-def text_vectors(texts, words, weights=None, matrix=None):
-    """The sum of the rows of each text, (texts, dim), with weights and a linear map if given."""
+def text_vectors(texts, words, weights=None):
+    """The sum of the rows of each text, (texts, dim), with weights if given."""
     weights = np.ones(len(words)) if weights is None else weights
-    sums = np.array([sum(weights[word] * words[word] for word in text) for text in texts])
-    return sums if matrix is None else sums @ matrix
-
-
-def two_sided_vectors(texts, size, words, matrix=None):
-    """Vectors of texts by side: the first `size`, left ones, are mapped, or rows of words alternate by side."""
-    if matrix is None:
-        return np.concatenate([text_vectors(texts[:size], words[::2]), text_vectors(texts[size:], words[1::2])])
-    return np.concatenate([text_vectors(texts[:size], words) @ matrix, text_vectors(texts[size:], words)])
+    return np.array([sum(weights[word] * words[word] for word in text) for text in texts])
 
 
 def unit(vectors):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def in_batch_loss(units, texts, size, temperature, weights=None, guide=None):
-    """The weighted sum of the losses of pairs; candidates equal to a text of the pair are left out.
-
-    So are a left text and a candidate that are nearer than one of them is to its partner by the cosines `guide`,
-    (texts, texts), unless the cosine of the partners is 0.
-    """
+def in_batch_loss(units, texts, size, temperature, weights=None):
+    """The weighted sum of the losses of pairs; candidates equal to a text of the pair are left out."""
     left, right = texts[:size], texts[size : 2 * size]
     weights = np.ones(size) if weights is None else weights
-    guide = np.zeros((len(texts), len(texts))) if guide is None else guide
     total = 0.0
-
-    def is_near(i, j):
-        owns = [guide[k, size + k] for k in (i, j) if k < size]
-        return any(own and guide[i, size + j] > own for own in owns)
-
     for i in range(size):
         own = units[i] @ units[size + i] / temperature
         forward = backward = np.exp(own)
         for j in range(len(texts) - size):
             is_equal_left = j < size and left[j] == left[i]
-            if j != i and not is_equal_left and texts[size + j] not in (left[i], right[i]) and not is_near(i, j):
+            if j != i and not is_equal_left and texts[size + j] not in (left[i], right[i]):
                 forward += np.exp(units[i] @ units[size + j] / temperature)
         for j in range(size):
             is_equal_right = right[j] == right[i]
-            if j != i and not is_equal_right and left[j] not in (left[i], right[i]) and not is_near(j, i):
+            if j != i and not is_equal_right and left[j] not in (left[i], right[i]):
                 backward += np.exp(units[j] @ units[size + i] / temperature)
         total += weights[i] * (0.5 * (np.log(forward) + np.log(backward)) - own)
     return total
@@ -64,23 +46,6 @@ def cosent_loss(units, ratings, temperature, weights):
 
 def triplet_loss(units, size, margin, weights):
     return (weights * np.maximum(0, margin - cosines(units, size, size) + cosines(units, size, 2 * size))).sum()
-
-
-def divergence_loss(units, ratings, hidden, output, weights):
-    """Of ratings in classes from 0 on; the last column of both matrices of the network is the bias."""
-    size, dim = len(ratings), units.shape[1]
-    total = 0.0
-    for a, b, rating, weight in zip(units[:size], units[size:], ratings, weights, strict=True):
-        features = np.concatenate([np.sqrt(dim) * abs(a - b), dim * a * b, [1]])
-        activations = np.append(1 / (1 + np.exp(-hidden @ features)), 1)
-        scores = output @ activations
-        q = np.exp(scores) / np.exp(scores).sum()
-        p = np.zeros(len(output))
-        p[int(rating)] += 1 - rating % 1
-        if rating % 1:
-            p[int(rating) + 1] += rating % 1
-        total += weight * sum(x * np.log(x / y) for x, y in zip(p, q, strict=True) if x)
-    return total
 
 
 def numerical_gradient(function, array, step=1e-6):

@@ -53,7 +53,6 @@ OTHERS = [
     ("glove", {"subsample": None}),
     ("classifier", {"word_ngrams": 2}),
     ("text-pairs", {"batch_size": 32}),
-    ("text-pairs", {"batch_size": 32, "sides": "map"}),
     ("given-contexts", {}),
 ]
 MEASURED = {  # trainers that call libraries of linear algebra

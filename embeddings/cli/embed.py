@@ -207,7 +207,7 @@ ALL, NONE = "all", "none"
         option("-o --out", "Output file: .parquet, .arrow, .csv, .jsonl or .npy.", "FILE", required=True),
         *grouped(
             "pooling",
-            from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None, side=None),
+            from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None),
             ("pool", "remove_components", "normalize"),
         ),
         option(

@@ -56,7 +56,7 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     if model.name != ctx.info_name:
         raise click.UsageError(f"{path} is a {model.name} model; continue it with: embeddings train {model.name}")
     text = model.record.get("text")
-    known = {str(option.name) for option in ctx.command.params} - {"continued", "phrases", "guide"}
+    known = {str(option.name) for option in ctx.command.params} - {"continued", "phrases"}
     settings = dict(model.settings)
     if isinstance(text, dict):
         settings |= {**text, **recorded_settings(text), **phrase_settings(model)}

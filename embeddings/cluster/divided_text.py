@@ -255,5 +255,5 @@ def reads_shares(trainer: Trainer) -> bool:
 
 def with_small_tables(trainer: "Trainer") -> "Trainer":
     """The trainer with settings that need little memory and suit a few words."""
-    sizes = {"dim": 8, "buckets": 100, "cutoffs": None, "word_vectors": None, "guide": None}
+    sizes = {"dim": 8, "buckets": 100, "cutoffs": None, "word_vectors": None}
     return replace(trainer, **{name: size for name, size in sizes.items() if getattr(trainer, name, None)})

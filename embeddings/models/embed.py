@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -12,12 +12,12 @@ from embeddings.corpora.reading.sources import Items, Source, Texts, resolve_sou
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import recorded_settings
-from embeddings.errors import CorpusError, S, SettingError, marked
+from embeddings.errors import CorpusError, SettingError, marked
 from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.loading import load_model_or_vectors
-from embeddings.models.model import RIGHT, Model
+from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
-from embeddings.settings import Positive, Range, check_value
+from embeddings.settings import Positive, Range
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.vectors.pooling import WEIGHTINGS, DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
@@ -25,7 +25,6 @@ from embeddings.vectors.vectors import Vectors
 if TYPE_CHECKING:
     from embeddings.models.text_embedder import TextEmbedder
 
-Side = Literal["left", "right"]
 MIN_RANKED = 1000  # words without counts that are taken to be in order of frequency
 DEFAULT_TEXT = {"tokenizer": "words", "case": "keep"}  # where it is not known how the training text was read
 
@@ -45,7 +44,6 @@ def embed(
     text_column: str | None = None,
     tokenizer: Any = None,
     case: str | None = None,
-    side: Side | None = None,
     threads: int | None = None,
     progress: ProgressOption = None,
 ) -> np.ndarray:
@@ -86,7 +84,6 @@ def embed(
         dtype: the type of the numbers; "int8" multiplies each vector by 127 / its largest absolute component.
         text_column: the column of tables that holds the texts; by default the only column of strings.
         tokenizer, case: as for a `Corpus`, instead of those of the training text.
-        side: which texts of pairs these are, for a model whose left and right texts have different vectors.
         threads: by default all cores; vectors do not depend on it.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
             called with the number of texts done, and the total, None if unknown.
@@ -97,7 +94,7 @@ def embed(
         FormatError: the path holds no vectors.
     """
     embedder = text_embedder(
-        vectors, tokenizer=tokenizer, case=case, side=side, pool=pool, constant=constant, frequencies=frequencies,
+        vectors, tokenizer=tokenizer, case=case, pool=pool, constant=constant, frequencies=frequencies,
         remove_components=remove_components, normalize=normalize, dim=dim, dtype=dtype,
     )  # fmt: skip
     if fit_on is not None:
@@ -118,13 +115,12 @@ def text_embedder(
     *,
     tokenizer: Any = None,
     case: str | None = None,
-    side: Side | None = None,
     **options: Any,
 ) -> "TextEmbedder":
     """The `TextEmbedder` of vectors or of a model, with its options."""
     from embeddings.models.text_embedder import TextEmbedder  # imports numba
 
-    source = side_of(load_source(vectors), side)
+    source = load_source(vectors)
     settings = text_settings(source)
     if tokenizer is not None:
         settings = {"tokenizer": tokenizer, "case": settings["case"]}
@@ -155,22 +151,6 @@ def load_source(vectors: Any) -> "Vectors | Model":
     if not isinstance(vectors, Vectors | Model):
         raise SettingError(f"vectors must be Vectors, a Model, or the path of either, got {vectors!r:.80}")
     return vectors
-
-
-def side_of(source: "Vectors | Model", side: Side | None) -> "Vectors | Model":
-    """Vectors, a model, or the side of a model with two."""
-    check_value("side", side, Side | None, {})
-    has_sides = isinstance(source, Model) and source.has_sides
-    if has_sides and side is None:
-        raise SettingError(f"the model has different vectors for left and right texts: set {S.side} to left or right")
-    if not has_sides and side is not None:
-        raise SettingError(f"{S.side(side)} requires a model with two sides: train text-pairs with {S.sides('map')}")
-    return source.sides[side == RIGHT] if isinstance(source, Model) and has_sides else source
-
-
-def both_sides(source: "Vectors | Model") -> "tuple[Vectors | Model, Vectors | Model]":
-    """Vectors or models for left and for right texts, which may be the same."""
-    return source.sides if isinstance(source, Model) else (source, source)
 
 
 def text_settings(source: "Vectors | Model") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from embeddings.corpora.vocabulary import read_vocabulary_file
 from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError, marked
 from embeddings.models.concatenated_models import ConcatenatedModels, concatenate
 from embeddings.models.document_vectors import DOCUMENTS
-from embeddings.models.model import LEFT, RIGHT, Model, capabilities_of
+from embeddings.models.model import Model, capabilities_of
 from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
 from embeddings.settings import check_value
 from embeddings.support.arrow import find_words
@@ -59,8 +59,6 @@ def load(
         model = load_model(path, allow_pickle=allow_pickle, errors=errors)
         if table == DOCUMENTS:
             return model.documents
-        if model.has_sides and table in (LEFT, RIGHT):
-            return model.sides[table == RIGHT].vectors
         if table not in model.tables:
             raise SettingError(f"{path} has no table {table!r}; it has {', '.join([VECTORS, *model.tables])}")
         matrix, words = model.tables[table], model.vectors.words
@@ -69,9 +67,7 @@ def load(
             raise SettingError(f"cannot load the table {table!r} of {path} as vectors: {problem}")
         return Vectors(words, matrix, counts=model.vectors.counts, word_form=model.vectors.word_form)
     if format is None:
-        model = Model.load(place)
-        model.warn_of_sides()
-        return model.vectors
+        return Model.load(place).vectors
     vectors: Vectors = format.read(place, allow_pickle=allow_pickle, errors=errors)
     if vectors.counts is None and not format.stores_counts:
         read_counts(vectors, place.with_name(place.name + COUNTS_FILE))

@@ -27,7 +27,6 @@ from embeddings.support.files import atomic_write
 from embeddings.support.foreign_files import format_errors
 from embeddings.support.html_elements import Html, tag
 from embeddings.support.local_paths import local_path
-from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import to_jsonable
 from embeddings.support.result_table import ResultTable
@@ -50,7 +49,6 @@ class Capabilities:
     inferencer: one that returns, for a model, a function that infers vectors of new documents: `Model.infer`.
     predictor: one that returns, for a model, its `LabelPredictor`: `Model.classifier`. The same function as an entry
         point of the group `embeddings.classifiers`, under the trainer's name, lets predictions import no training code.
-    sides_of: one that returns, for a model with two sides, the models of its left and right texts: `Model.sides`.
     context_encoder: one that returns, for a model, a function from sentences, as rows of the vocabulary, to the vectors
         of the contexts of their words: `Model.context_vector`.
     word_predictor: one that returns, for a model, its `embeddings.training.word_predictor.WordPredictor`, or an object
@@ -62,7 +60,6 @@ class Capabilities:
     composer: ClassVar[Any] = None
     inferencer: ClassVar[Any] = None
     predictor: ClassVar[Any] = None
-    sides_of: ClassVar[Any] = None
     context_encoder: ClassVar[Any] = None
     word_predictor: ClassVar[Any] = None
     text_pool: ClassVar[str] = "sif"
@@ -77,7 +74,6 @@ MISSING = {  # what models without a capability cannot do, and which ones can
     "composer": "cannot compose vectors: only vocabulary words have one",
     "inferencer": "cannot infer document vectors; train paragraph-dbow or paragraph-dm",
     "predictor": "predict no labels; train a classifier",
-    "sides_of": "have no sides of left and right texts; train text-pairs",
     "context_encoder": "have no vectors of contexts; train context2vec",
     "word_predictor": (
         "do not predict words of new text from their contexts alone: use skipgram, cbow, structured-skipgram, "
@@ -134,8 +130,6 @@ def to_text(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-SIDES = "sides"  # in the record of a model of pairs whose left and right texts have different vectors
-LEFT, RIGHT = "left", "right"
 TEXT_POOL, MEAN = "text_pool", "mean"  # in the record of a model: how vectors of texts are pooled by default
 MEAN_TRAINERS = ("classifier", "distill", "text-pairs")  # whose models may be older than this part of the record
 GAP, OUTPUT, NEGATIVE_SAMPLING = "[]", "output", "negative-sampling"
@@ -164,7 +158,7 @@ class Model(InteropMixin):
         SettingError: words and vocabulary differ, or a table is called "vectors".
     """
 
-    CACHED_ATTRIBUTES = ("_compose", "_text_form", "_infer", "_encode_contexts", "_sides", "classifier", "documents")
+    CACHED_ATTRIBUTES = ("_compose", "_text_form", "_infer", "_encode_contexts", "classifier", "documents")
 
     def __init__(
         self,
@@ -266,33 +260,6 @@ class Model(InteropMixin):
         names = document_vectors.document_numbers(len(table)) if self.tags is None else self.tags.to_pylist()
         with format_errors(f"the {self.name} model"):
             return document_vectors.DocumentVectors(names, table)
-
-    @property
-    def has_sides(self) -> bool:
-        """Whether left and right texts of pairs, such as questions and answers, have different vectors."""
-        return SIDES in self.record
-
-    @property
-    def sides(self) -> tuple["Model", "Model"]:
-        """The models of left and of right texts, such as questions and answers; twice the model itself if it is both.
-
-        The vectors of a model with two sides are those of left texts.
-
-        Raises:
-            RegistryError: the trainer of a saved model is not installed.
-            FormatError: a table or setting is missing or broken.
-        """
-        return self._sides if self.has_sides else (self, self)
-
-    def warn_of_sides(self) -> None:
-        """Log that a model with two sides gives the vectors of left texts."""
-        if self.has_sides:
-            log.warning("these are vectors of left texts; right texts have others: use the table %r", RIGHT)
-
-    @cached_property
-    def _sides(self) -> tuple["Model", "Model"]:
-        sides: tuple[Model, Model] = installed_capability(self, "sides_of")
-        return sides
 
     def infer(
         self,
@@ -533,7 +500,6 @@ class Model(InteropMixin):
         names = [name for name, table in self.tables.items() if table is getattr(compose, "ngrams", None)]
         for problem, is_there in (
             ("it predicts labels: use model.classifier.quantize", self.labels is not None),
-            ("it has two sides: quantize each of model.sides", self.has_sides),
             ("it is small already: use the model that it was made from", vectors.compact is not None),
             ("it composes vectors of other parts than n-grams", compose is not None and not names),
             (f"it has no n-grams, which {S.cutoff} selects", cutoff is not None and not names),

@@ -52,13 +52,15 @@ WINDOW_MODELS = (  # with the objectives of words
     "skipgram", "cbow", "structured-skipgram", "directional-skipgram", "continuous-window", "fasttext",
     "paragraph-dbow", "paragraph-dm", "given-contexts",
 )  # fmt: skip
+ANY = object()  # in place of a value: models with any value of the setting remain as they are
 REMOVED_SETTINGS: Mapping[str, Mapping[str, Any]] = {  # of earlier versions, with the value that is what remains
     "c2w": {"word_network": "bilstm", "filters": 25, "carry_state": False, "tie": False},
+    "text-pairs": {"guide": ANY, "hidden_size": ANY, "linear_map": False, "sides": "shared"},
     **{name: {"tree": "huffman"} for name in WINDOW_MODELS},
 }
 REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "c2w": {"objective": ("adaptive-softmax",)},
-    "text-pairs": {"objective": ("contrastive", "cosine-regression")},
+    "text-pairs": {"objective": ("contrastive", "cosine-regression", "rating-distribution")},
 }
 
 
@@ -66,7 +68,7 @@ def remaining_settings(path: Path, trainer: str, settings: Mapping[str, Any]) ->
     """The recorded settings without those that this version has no longer; refuses models of removed variants."""
     removed, values = REMOVED_SETTINGS.get(trainer, {}), REMOVED_VALUES.get(trainer, {})
     for name, value in settings.items():
-        if value in values.get(name, ()) or value != removed.get(name, value):
+        if value in values.get(name, ()) or removed.get(name, value) not in (value, ANY):
             variant = f"{trainer} with {name}={value}"
             raise FormatError(f"{path} is a model of {variant}, which this version no longer supports: train it again")
     return {name: value for name, value in settings.items() if name not in removed}

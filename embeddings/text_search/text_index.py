@@ -27,7 +27,6 @@ from embeddings.errors import CorpusError, FormatError, OutputError, RegistryErr
 from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
 from embeddings.models.embed import (
     DEFAULT_TEXT,
-    both_sides,
     load_source,
     text_batches_of,
     text_embedder,
@@ -210,13 +209,12 @@ class TextIndex:
             "dim": dim,
         }  # fmt: skip
         source = None if model is None else load_source(model)
-        text_source = None if source is None else both_sides(source)[1]
-        embedder = None if text_source is None else text_embedder(text_source, normalize=True, **pooling)
+        embedder = None if source is None else text_embedder(source, normalize=True, **pooling)
         if embedder is not None:
             pooling["pool"] = embedder.pool
         if embedder is not None and fit_on is not None:
             embedder.fit_first(text_batches_of(fit_on, text_column))
-        common = common_words(None if text_source is None else word_frequencies(text_source))
+        common = common_words(None if source is None else word_frequencies(source))
         lexicon = Lexicon(word_settings(source), stemming, common)
         lexicon.stem([])  # refuses an unknown language, or a missing library
         columns = Columns(text_column, id_column, vector_column)
@@ -309,27 +307,9 @@ class TextIndex:
     @cached_property
     def embedder(self) -> TextEmbedder:
         """The embedder that turns new texts into vectors; errors are those of `source`."""
-        embedder = self.new_embedder(both_sides(self.source)[1])
+        embedder = text_embedder(self.source, normalize=True, **self.pooling)
         read_recipe(self.path / RECIPE, embedder, is_expected_ranked=self.record.get("is_ranked") is True)
         return embedder
-
-    @cached_property
-    def query_embedder(self) -> TextEmbedder:
-        """The embedder of queries: that of texts, unless they are the left and right texts of a model with two sides.
-
-        Weights of words and components are those learned from texts.
-        """
-        left, right = both_sides(self.source)
-        if left is right:
-            return self.embedder
-        embedder, learned = self.new_embedder(left), self.embedder
-        for name in ("text_frequencies", "weights", "components", "counts"):
-            setattr(embedder, name, getattr(learned, name))
-        return embedder
-
-    def new_embedder(self, source: "Vectors | Model") -> TextEmbedder:
-        """An embedder with the pooling of the index, which has learned nothing from its texts."""
-        return text_embedder(source, normalize=True, **self.pooling)
 
     def column(self, name: str, *, removed: bool = False) -> list[Any]:
         """A column of the texts in row order, such as "id"; `removed`: include removed texts.
@@ -403,7 +383,7 @@ class TextIndex:
         """The unit vectors of queries, (queries, dim) float32."""
         if texts is not None:
             threads = 1 if len(texts) <= FEW_TEXTS else None  # starting threads would take longer
-            parts = [rows for _, rows in self.query_embedder.embed(text_batches_of(list(texts), None), threads)]
+            parts = [rows for _, rows in self.embedder.embed(text_batches_of(list(texts), None), threads)]
             return np.concatenate([np.zeros((0, self.record["dim"]), np.float32), *parts])
         rows = np.atleast_2d(np.asarray(queries, np.float32))
         if rows.ndim != 2 or rows.shape[1] != self.record["dim"] or not np.isfinite(rows).all():

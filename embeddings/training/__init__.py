@@ -15,8 +15,6 @@ MODULES, __getattr__, __dir__ = lazy_package(__name__, {
     "plugins.distillation.teach": "load_teacher teach",
     "plugins.given_contexts": "GivenContexts",
     "plugins.ppmi_svd": "ShiftedPPMI",
-    "plugins.text_pairs.hard_negatives": "mine_negatives",
-    "plugins.text_pairs.pair_objectives": "RatingPredictor",
     "support.progress_display": "ProgressDisplay",
     "training.callbacks": "EpochEnd RunStart",
     "training.progress": "Progress",

@@ -10,8 +10,6 @@ from embeddings.plugins.distillation.teach import load_teacher as load_teacher
 from embeddings.plugins.distillation.teach import teach as teach
 from embeddings.plugins.given_contexts import GivenContexts as GivenContexts
 from embeddings.plugins.ppmi_svd import ShiftedPPMI as ShiftedPPMI
-from embeddings.plugins.text_pairs.hard_negatives import mine_negatives as mine_negatives
-from embeddings.plugins.text_pairs.pair_objectives import RatingPredictor as RatingPredictor
 from embeddings.support.progress_display import ProgressDisplay as ProgressDisplay
 from embeddings.training.callbacks import EpochEnd as EpochEnd
 from embeddings.training.callbacks import RunStart as RunStart

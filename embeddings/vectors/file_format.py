@@ -257,7 +257,6 @@ def write_model(
     """
     name = format or format_for_path(path)
     write_whole = load_format(name).write_model
-    model.warn_of_sides()
     if write_whole is None:
         return write(model.vectors, path, format=name, force=force, counts=counts, **options)
     targets = output_files(path, format=name, counts=counts, options=options)

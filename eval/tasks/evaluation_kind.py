@@ -149,18 +149,6 @@ class TextVectors:
         settings = {"pool": default_pool(self.source), **self.pooling}
         return ", ".join(f"{name} {value}" for name, value in settings.items())
 
-    def embed_pairs(self, left: Sequence[str], right: Sequence[str]) -> EmbeddedTexts:
-        """Vectors of left, then of right texts; what has to be learned is learned from both, or from each side."""
-        from embeddings.models.embed import both_sides
-
-        sides = both_sides(self.source)
-        if sides[0] is sides[1]:
-            return self.embed([*left, *right])
-        a, b = (TextVectors(side, self.pooling).embed(texts) for side, texts in zip(sides, (left, right), strict=True))
-        parts = np.concatenate([a.matrix, b.matrix]), np.concatenate([a.covered, b.covered])
-        forms = "; ".join(filter(None, (a.forms, b.forms)))
-        return EmbeddedTexts(*parts, a.known_words + b.known_words, a.words + b.words, forms)
-
     def embed(self, texts: Sequence[str]) -> EmbeddedTexts:
         """The vectors of the texts of a set; what has to be learned is learned from them."""
         from embeddings.models.embed import text_batches_of, text_embedder

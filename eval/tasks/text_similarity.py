@@ -18,7 +18,6 @@ from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
 from embeddings.eval.tasks.evaluation_kind import Halved, Kind, PooledTexts, Subject, several
 from embeddings.eval.tasks.word_similarity import correlation_scores
 from embeddings.eval.test_sets import ALL, rows_of_half, set_name
-from embeddings.models.model import Model
 from embeddings.settings import Range
 from embeddings.support.cosine import normalize
 
@@ -77,7 +76,6 @@ def read_rated_texts(path: str | os.PathLike[str], settings: PairSettings) -> Ra
     return RatedTexts(set_name(path), left, right, np.concatenate(ratings))
 
 
-PREDICTED = "predicted ratings"
 PROTOCOL = (
     "{scores} against ratings; pairs with a text without a known word are left out; ties have their mean rank; "
     "interval: bootstrap over pairs"
@@ -88,10 +86,9 @@ def score_rated_texts(subject: Subject, test: RatedTexts) -> list[ItemScores]:
     """Recall among candidates if the settings have some, else Spearman's and Pearson's correlation; word coverage.
 
     The correlation is over the pairs whose texts both have a known word.
-    The scores are cosines, and for a model that predicts ratings, also these (method "predicted ratings").
     """
     vectors, name = subject.texts, subject.name
-    embedded = vectors.embed_pairs(test.left, test.right)
+    embedded = vectors.embed([*test.left, *test.right])
     left, right = normalize(embedded.matrix).reshape(2, len(test.left), -1)
     covered = np.asarray(embedded.covered.reshape(2, -1).all(axis=0))
     if subject.settings.candidates:
@@ -100,12 +97,6 @@ def score_rated_texts(subject: Subject, test: RatedTexts) -> list[ItemScores]:
         return [*recalls, embedded.coverage(name, test.name)]
     protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")
     scores = correlation_scores(name, test, (left * right).sum(axis=1), covered, protocol)
-    from embeddings.plugins.text_pairs.pair_objectives import HIDDEN, RatingPredictor  # imports numba
-
-    if isinstance(subject.source, Model) and HIDDEN in subject.source.tables:
-        ratings = RatingPredictor(subject.source).predict(test.left, test.right)
-        protocol = PROTOCOL.format(scores="ratings that the model predicts")
-        scores += correlation_scores(name, test, ratings, covered, protocol, method=PREDICTED)
     return [*scores, embedded.coverage(name, test.name)]
 
 

@@ -157,15 +157,14 @@ def score_similarity(subject: Subject, test: WordPairs) -> list[CorrelationScore
 
 
 def correlation_scores(
-    name: str, test: Any, scores: np.ndarray, covered: np.ndarray, protocol: str, *, method: str | None = None,
-    composed: int = 0,
+    name: str, test: Any, scores: np.ndarray, covered: np.ndarray, protocol: str, *, composed: int = 0
 ) -> list[CorrelationScores]:  # fmt: skip
     """Spearman's and Pearson's correlation of scores (pairs,) with the ratings of a test set, over `covered` pairs."""
     ratings = np.array(test.ratings)
     results = []
     for measure in ("spearman", "pearson"):
         value, reason = correlation(scores[covered], ratings[covered], ranked=measure == "spearman")
-        key = Key(test.name, measure, method=method, half=test.half)
+        key = Key(test.name, measure, half=test.half)
         results.append(
             CorrelationScores(
                 vectors=name, key=key, covered=covered, scores=scores, ratings=ratings, value=value, reason=reason,

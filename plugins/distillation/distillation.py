@@ -314,10 +314,9 @@ class Distillation(Trainer, TextVectorSettings):
         def operands(arrays: Arrays) -> PairOperands:
             return PairOperands(
                 source,
-                new_text_batch(shape, capacity, words, has_map=False),
+                new_text_batch(shape, capacity, words),
                 AdaGradRows(arrays[WORDS], arrays[f"{WORDS}_moments"]),
                 new_subword_batch(EMPTY, *NO_NGRAMS, capacity),
-                EMPTY,
                 EMPTY,
                 np.array([self.dim]),
                 TeacherCosine(read_only(targets)),

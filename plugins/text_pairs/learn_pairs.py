@@ -15,7 +15,7 @@ from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, StepRates, pr
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.plugins.text_pairs.pair_objectives import learn_units
 from embeddings.plugins.text_pairs.pair_stream import PairBlock, PairTexts
-from embeddings.plugins.text_pairs.text_batch import Guide, TextBatch, add_product, transpose
+from embeddings.plugins.text_pairs.text_batch import TextBatch
 
 
 class SubwordBatch(NamedTuple):
@@ -82,12 +82,11 @@ def compose_words(subwords: SubwordBatch, batch: TextBatch, words: np.ndarray, t
 class PairOperands(NamedTuple):
     """Texts, tables, the objective and scratch memory of one thread.
 
-    words, weights, map: `AdamRows` or `AdaGradRows` of the rows of words, their weights, and the linear map; the latter
-    two are empty if there are none.
+    words, weights: `AdamRows` or `AdaGradRows` of the rows of words and of their weights; the latter are empty if there
+    are none.
     subwords: the n-grams of words, if they have any.
     dims: int64 (n,), the numbers of leading components that are trained as vectors of their own.
     objective: the operand of a `PairObjective`.
-    maps_left: whether only left texts are mapped: the score of a pair is c' M r (Lowe et al. 2015).
     """
 
     texts: PairTexts
@@ -95,10 +94,8 @@ class PairOperands(NamedTuple):
     words: Any
     subwords: SubwordBatch
     weights: Any
-    map: Any
     dims: np.ndarray
     objective: Any
-    maps_left: bool = False
 
 
 @entry_point
@@ -108,7 +105,6 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
     if size == 0:
         return
     texts, loss = size * sides, 0.0
-    mapped = size if operands.maps_left else texts
     # Steps are counted from 1 for the bias correction of Adam.
     rates = step_rates(rate, buffers.tally[STEPS] + 1)
     gather_words(batch, operands.texts, block, size)
@@ -116,28 +112,17 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
     if operands.subwords.is_composed.shape[0] > 0:
         compose_words(operands.subwords, batch, operands.words.values, texts)
         rows = operands.subwords.composed
-    if batch.guide.rows.shape[0] > 0:
-        compute_guide_cosines(batch, batch.guide, size, texts)
-    sum_words(batch, batch.sums, rows, operands.weights.values, texts)
-    if operands.map.values.shape[0] > 0:  # outputs = sums M
-        batch.outputs[:mapped] = 0
-        width = batch.sums.shape[1]
-        for text in range(mapped, texts):
-            copy_row(rows, address(batch.outputs, text), address(batch.sums, text), width)
-        add_product(
-            batch.outputs, batch.sums, operands.map.values, mapped, width, operands.map.values.shape[0], width, 1
-        )
+    sum_words(batch, rows, operands.weights.values, texts)
     for k in range(smaller(size, operands.texts.weights.shape[0])):
         batch.weights[k] = operands.texts.weights[block.pairs[k]]
-    batch.output_gradients[:texts] = 0
+    batch.sum_gradients[:texts] = 0
     share = 1 / operands.dims.shape[0]
     # One loss for each nested dimension, on the same sums: shorter vectors are prefixes of the longest.
     for n in range(operands.dims.shape[0]):
-        normalize_rows(batch.outputs, batch.units, batch.norms, texts, operands.dims[n])
+        normalize_sums(batch, texts, operands.dims[n])
         batch.unit_gradients[:texts] = 0
-        loss += share * learn_units(operands.objective, batch, block, size, sides, rates)
+        loss += share * learn_units(operands.objective, batch, block, size, sides)
         backprop_norms(batch, texts, operands.dims[n], share)
-    step_map(batch, operands.map, mapped, texts, rates)
     step_words(operands, rows, buffers.frozen, texts, rates)
     buffers.tally[LOSS] += loss
     buffers.tally[EXAMPLES] += size
@@ -149,7 +134,6 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
     """Collect the known words of the texts of a block, without dropped words; no text loses all of its words."""
     at = 0
     for side in range(source.sides):
-        own_row = smaller(side, source.rows - 1)
         for k in range(size):
             text = block.pairs[k] * source.sides + side
             first, code, dropout = at, np.uint64(0), source.dropout
@@ -161,13 +145,13 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
                     code = random_bits(code, np.uint64(word) + np.uint64(1))
                     bits = random_bits(block.keys[k], np.uint64(position))
                     if dropout == 0 or uniform_uint32(bits) >= dropout:
-                        batch.rows[at] = word * source.rows + own_row
+                        batch.rows[at] = word
                         at += 1
             # Dropout took every word: the text keeps them all, since a text without words has no gradient.
             if at == first:
                 for position in range(source.starts[text], stop):
                     if source.ids[position] < source.words:
-                        batch.rows[at] = source.ids[position] * source.rows + own_row
+                        batch.rows[at] = source.ids[position]
                         at += 1
             batch.starts[side * size + k] = first
             batch.hashes[side * size + k] = code
@@ -175,9 +159,9 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
 
 
 @inline
-def sum_words(batch: TextBatch, sums: np.ndarray, words: np.ndarray, weights: np.ndarray, texts: int) -> None:
+def sum_words(batch: TextBatch, words: np.ndarray, weights: np.ndarray, texts: int) -> None:
     """The sum of the rows of each text, each times the weight of its word if there are weights."""
-    width, size = words.shape[1], words.shape[1] * words.itemsize
+    sums, width, size = batch.sums, words.shape[1], words.shape[1] * words.itemsize
     sums[:texts] = 0
     batch.factor[0] = 1
     for text in range(texts):
@@ -198,65 +182,36 @@ def sum_words(batch: TextBatch, sums: np.ndarray, words: np.ndarray, weights: np
 
 
 @inline
-def compute_guide_cosines(batch: TextBatch, guide: Guide, size: int, texts: int) -> None:
-    """The cosines of left texts and their candidates by a guide."""
-    width = guide.rows.shape[1]
-    sum_words(batch, guide.units, guide.rows, guide.rows[:0], texts)
-    normalize_rows(guide.units, guide.units, batch.norms, texts, width)
-    transpose(guide.transposed, guide.units[size:], texts - size, width)
-    guide.cosines[:size] = 0
-    add_product(guide.cosines, guide.units, guide.transposed, size, texts - size, width, width, 1)
-
-
-@inline
-def normalize_rows(outputs: np.ndarray, units: np.ndarray, norms: np.ndarray, texts: int, dim: int) -> None:
-    """Divide the first `dim` components of the row of each text by their norm; a row of zeros remains."""
-    width = units.shape[1]
+def normalize_sums(batch: TextBatch, texts: int, dim: int) -> None:
+    """Divide the first `dim` components of the sum of each text by their norm; a row of zeros remains."""
+    width = batch.units.shape[1]
     for text in range(texts):
-        output, unit = outputs[text], units[text]
+        total_row, unit = batch.sums[text], batch.units[text]
         total = unit.dtype.type(0)
         for d in range(dim):
-            total += output[d] * output[d]
+            total += total_row[d] * total_row[d]
         norm = np.sqrt(total)
-        norms[text] = norm
+        batch.norms[text] = norm
         scale = unit.dtype.type(1) / norm if norm > 0 else unit.dtype.type(0)
         for d in range(dim):
-            unit[d] = scale * output[d]
+            unit[d] = scale * total_row[d]
         for d in range(dim, width):
             unit[d] = 0
 
 
 @inline
 def backprop_norms(batch: TextBatch, texts: int, dim: int, weight: float) -> None:
-    """Add the gradients of outputs, from the gradients of units, times a weight."""
+    """Add the gradients of sums, from the gradients of units, times a weight."""
     for text in range(texts):
         if batch.norms[text] > 0:
-            unit, gradient, output = batch.units[text], batch.unit_gradients[text], batch.output_gradients[text]
+            unit, gradient, total = batch.units[text], batch.unit_gradients[text], batch.sum_gradients[text]
             product = unit.dtype.type(0)
             for d in range(dim):
                 product += unit[d] * gradient[d]
             scale = unit.dtype.type(weight) / batch.norms[text]
             for d in range(dim):
                 # Only the part of the gradient at right angles to the unit vector changes its direction.
-                output[d] += scale * (gradient[d] - product * unit[d])
-
-
-@inline
-def step_map(batch: TextBatch, matrix: Any, mapped: int, texts: int, rates: StepRates) -> None:
-    """Backpropagate the gradients of outputs to sums through the map of the first texts, if there is one; learn it."""
-    values = matrix.values
-    rows = values.shape[0]
-    if rows > 0:
-        width = values.shape[1]
-        transpose(batch.map_transposed, values, rows, width)
-        batch.sum_gradients[:mapped] = 0
-        for text in range(mapped, texts):
-            copy_row(values, address(batch.sum_gradients, text), address(batch.output_gradients, text), width)
-        add_product(batch.sum_gradients, batch.output_gradients, batch.map_transposed, mapped, width, width, width, 1)
-        batch.map_gradient[:] = 0
-        add_product(batch.map_gradient, batch.sums, batch.output_gradients, rows, width, mapped, 1, width)
-        for i in range(rows):
-            step_row(matrix, i, batch.map_gradient[i], rates)
+                total[d] += scale * (gradient[d] - product * unit[d])
 
 
 PREFETCH_DISTANCE = 3  # rows
@@ -287,7 +242,7 @@ def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, tex
             share = gradient.dtype.type(1) / gradient.dtype.type(ngrams)
             for d in range(gradient.shape[0]):
                 subwords.word_gradients[i, d] = share * gradient[d]
-        if frozen.shape[0] == 0 or not frozen[row // operands.texts.rows]:
+        if frozen.shape[0] == 0 or not frozen[row]:
             step_row(words, row, gradient, rates)
     if subwords.is_composed.shape[0] > 0:
         step_ngrams(subwords, batch, n, rates)

@@ -26,7 +26,6 @@ class PairTexts(NamedTuple):
 
     Side s of pair p is text p * sides + s, whose words are `ids[starts[text]:starts[text + 1]]`, of which only the
     first `limit` are read. Ids that are not below `words` are unknown. dropout: the share of words to drop, times 2^32.
-    rows: rows of a word, 1, or 2: one of left texts and one of others.
     weights: float32 (pairs,), of the losses of pairs, with a mean of 1; empty if all are equal.
     """
 
@@ -36,7 +35,6 @@ class PairTexts(NamedTuple):
     words: int
     limit: int
     dropout: int
-    rows: int = 1
     weights: np.ndarray = NO_WEIGHTS
 
 
@@ -44,7 +42,7 @@ NO_LIMIT = np.iinfo(np.int64).max // 2
 
 
 def corpus_pairs(
-    encoded: EncodedCorpus, words: int, limit: int | None, dropout: float = 0, rows: int = 1
+    encoded: EncodedCorpus, words: int, limit: int | None, dropout: float = 0
 ) -> tuple[PairTexts, NDArray[np.int64], NDArray[np.float32]]:
     """The pairs of a corpus; if texts have vectors, a pair is one text.
 
@@ -55,13 +53,12 @@ def corpus_pairs(
         words: how many words of the vocabulary are known, the most frequent ones.
         limit: how many words of a text count, unless all do.
         dropout: the share of words to drop.
-        rows: rows of a word.
     """
     sides, starts = encoded.meta.get(PAIR_SIDES) or (encoded.text_vectors is not None), np.asarray(encoded.sentences)
     if not sides:
         raise CorpusError("the corpus has no pairs of texts; set pairs of the Corpus, such as pairs=PairFormat()")
     share = int(dropout * 2**32)
-    texts = PairTexts(np.asarray(encoded.ids), starts, int(sides), words, limit or NO_LIMIT, share, rows)
+    texts = PairTexts(np.asarray(encoded.ids), starts, int(sides), words, limit or NO_LIMIT, share)
     counts = np.zeros(len(starts) - 1, np.int32)
     count_known_words(texts, counts)
     is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, texts.sides) > 0, axis=1)

@@ -94,27 +94,13 @@ def transpose(output: np.ndarray, matrix: np.ndarray, rows: int, columns: int) -
                     output[n, k] = matrix[k, n]
 
 
-class Guide(NamedTuple):
-    """A model that decides which candidates are negatives, and scratch memory of a thread; empty if there is none.
-
-    rows: (vocabulary, guide width), the vectors of words. units: (texts, guide width), directions of texts.
-    transposed: (guide width, candidates), the same of candidates. cosines: (pairs, candidates).
-    """
-
-    rows: np.ndarray
-    units: np.ndarray
-    transposed: np.ndarray
-    cosines: np.ndarray
-
-
 class TextBatch(NamedTuple):
     """The texts of one batch, as scratch memory of a thread.
 
     rows: int32 (words of a batch,), the words of all texts. starts: int64 (texts + 1,), where each text begins in it.
     hashes: uint64 (texts,), of the words of each text, before any are dropped.
     sums, sum_gradients: (texts, width), the sum of the rows of each text, and its gradient.
-    outputs, output_gradients: (texts, width), the same after the linear map; the same memory if there is none.
-    units, unit_gradients: (texts, width), the outputs divided by their norms, and their gradients.
+    units, unit_gradients: (texts, width), the sums divided by their norms, and their gradients.
     norms: (texts,), these norms.
     addresses: int64 (words of a batch,), of rows to sum up.
     counts: int32 (vocabulary,), zeros between batches. touched: int32 (words of a batch,), the different words.
@@ -122,8 +108,6 @@ class TextBatch(NamedTuple):
     numbers: int64 (texts,), 0, 1, and so on.
     weights: (pairs,), of the losses of pairs.
     gradient: (1, width), of a row; weight_gradient: (16,), of a weight. factor: (1,), an argument of row operations.
-    map_transposed, map_gradient: (padded dim, width) of the linear map; empty if there is none.
-    guide: of guided negatives.
     """
 
     rows: np.ndarray
@@ -131,8 +115,6 @@ class TextBatch(NamedTuple):
     hashes: np.ndarray
     sums: np.ndarray
     sum_gradients: np.ndarray
-    outputs: np.ndarray
-    output_gradients: np.ndarray
     units: np.ndarray
     unit_gradients: np.ndarray
     norms: np.ndarray
@@ -144,7 +126,4 @@ class TextBatch(NamedTuple):
     weights: np.ndarray
     gradient: np.ndarray
     weight_gradient: np.ndarray
-    map_transposed: np.ndarray
-    map_gradient: np.ndarray
     factor: np.ndarray
-    guide: Guide

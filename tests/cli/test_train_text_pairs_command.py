@@ -28,22 +28,6 @@ def test_pairs_are_columns_of_tables_and_a_model_is_trained_further(rated, tmp_p
     assert em.load_model(further).settings["dim"] == 8
 
 
-def test_texts_are_embedded_and_vectors_exported_by_side(rated, tmp_path):
-    model, texts = tmp_path / "model", tmp_path / "texts.txt"
-    texts.write_text("the apple\n")
-    commands.expect("train", "text-pairs", rated, "-o", model, "--sides", "tables", *SMALL)
-    words = em.load_model(model).tables["words"]
-    for number, side in enumerate(("left", "right")):
-        out = tmp_path / f"{side}.npy"
-        commands.expect("embed", model, texts, "--side", side, "-o", out)
-        np.testing.assert_allclose(np.load(out), em.embed(em.load_model(model), ["the apple"], side=side))
-        commands.expect("export", model, tmp_path / "v.npy", "--table", side, "--force")
-        np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), words[:, number])
-    result = commands.expect("export", model, tmp_path / "v.npy", "--force")
-    assert "left" in result.stderr
-    assert "--side" in commands.refused("embed", model, texts, "-o", tmp_path / "o.npy", code=2)
-
-
 def test_pairs_are_made_from_documents(tmp_path):
     text = tmp_path / "text.txt"
     fruits = "Apples\n" + "Apples are red fruits. " * 3 + "\n" + "Pears are green fruits. " * 3 + "\n"
@@ -83,20 +67,6 @@ def test_inputs_have_proportions(rated, tmp_path):
     message = commands.refused("train", "text-pairs", f"{rated}:0", "-o", tmp_path / "m", *SMALL, code=2)
     assert "proportion" in message
     assert "--weight-column" not in message
-
-
-def test_negatives_are_guided(rated, tmp_path):
-    model = tmp_path / "model"
-    commands.expect("train", "text-pairs", rated, "-o", model, *SMALL)
-    commands.expect("train", "text-pairs", rated, "-o", tmp_path / "guided", *SMALL, "--guide", model)
-    assert em.load_model(tmp_path / "guided").settings["guide"] == str(model)
-    wrong = ["--guide", model, "--objective", "cosent"]
-    message = commands.refused("train", "text-pairs", rated, "-o", tmp_path / "m", *SMALL, *wrong, code=2)
-    assert "--guide" in message
-    assert "in-batch-negatives" in message
-    rated_pairs = ["--continue", tmp_path / "guided", "--objective", "cosent", "--threads", "1"]
-    commands.expect("train", "text-pairs", rated, "-o", tmp_path / "further", *rated_pairs)
-    assert em.load_model(tmp_path / "further").settings["guide"] is None
 
 
 def test_errors_are_one_line(rated, tmp_path):

@@ -33,21 +33,6 @@ def test_rated_pairs_equal_scipy(vectors, tmp_path):
         assert 0 < results["word coverage", None].value < 1
 
 
-@pytest.mark.parametrize("sides", ["map", "tables"])
-def test_rated_pairs_are_left_and_right_texts_of_a_model_with_two_sides(sides, tmp_path):
-    from scipy.stats import spearmanr
-
-    rows = [(f"w{n} w{n + 1}", f"w{n + n % 3} x", n % 3) for n in range(30)]
-    path = write_csv(tmp_path / "rated.csv", ("a", "b", "score"), rows)
-    model = em.DualEncoder(dim=8, epochs=3, sides=sides).train(em.corpora.TextPairs(path), threads=1)
-    left, right = (em.embed(model, [row[k] for row in rows], side=side, normalize=True) for k, side in enumerate(SIDES))
-    expected = spearmanr((left * right).sum(axis=1), [row[2] for row in rows]).statistic
-    results = by_measure(em.evaluate(model, pairs=path))
-    assert results["spearman", None].value == pytest.approx(expected, abs=1e-6)
-    assert results["word coverage", None].total == 4 * len(rows)
-    assert em.evaluate(model.sides[0], pairs=path)[0].value != results["spearman", None].value
-
-
 def naive_recalls(cosines, is_right, k):
     """The share of right candidates among the k best; a tie goes to a wrong one."""
     better = [sum(other > own or (other == own and not right) for other, right in zip(cosines, is_right, strict=True))
@@ -94,27 +79,6 @@ def test_recall_among_random_candidates(vectors, tmp_path):
     path = write_csv(tmp_path / "several.csv", ("a", "b"), answers * 5)
     result = em.evaluate(vectors, pairs=path, candidates="2")[0]
     assert (result.value, result.covered, result.total) == (0.75, 15, 20)
-
-
-def test_predicted_ratings_are_scored(tmp_path):
-    from scipy.stats import spearmanr
-
-    rows = [(f"w{n} w{n + 1}", f"w{n + n % 3} x", n % 3) for n in range(30)]
-    path = write_csv(tmp_path / "rated.csv", ("a", "b", "score"), rows)
-    model = em.train(
-        "text-pairs",
-        em.corpora.TextPairs(path),
-        objective="rating-distribution",
-        dim=8,
-        epochs=2,
-        min_count=1,
-        threads=1,
-    )
-    results = by_measure(em.evaluate(model, pairs=path))
-    ratings = em.training.RatingPredictor(model).predict([row[0] for row in rows], [row[1] for row in rows])
-    expected = spearmanr(ratings, [row[2] for row in rows]).statistic
-    assert results["spearman", "predicted ratings"].value == pytest.approx(expected, abs=1e-9)
-    assert results["spearman", None].value != results["spearman", "predicted ratings"].value
 
 
 def test_pairs_require_ratings(vectors, tmp_path):

@@ -55,7 +55,7 @@ def test_all_entry_points_pool_a_model_alike(tmp_path, model):
     index = em.TextIndex.build(path, QUERIES, tmp_path / "queries.index")
     assert index.record["pooling"]["pool"] == index.describe()["pool"] == pool
     units = expected / np.linalg.norm(expected, axis=1, keepdims=True)
-    indexed = np.concatenate([rows for _, rows in index.query_embedder.embed(text_batches_of(QUERIES, None))])
+    indexed = np.concatenate([rows for _, rows in index.embedder.embed(text_batches_of(QUERIES, None))])
     np.testing.assert_allclose(indexed, units, atol=1e-6)
 
     estimator = em.sklearn.MeanVectorizer(vectors=path).fit(TEXTS)
@@ -96,12 +96,6 @@ def test_models_of_texts_have_means_also_if_saved_before_it_was_recorded(tmp_pat
         assert default_pool(model) == default_pool(model.vectors) == default_pool(again) == "mean"
 
 
-def test_a_model_of_pairs_with_two_sides_has_means_on_both():
-    pairs = [(text, text.replace("car", "bus")) for text in TEXTS]
-    model = em.train("text-pairs", em.corpora.TextPairs(pairs), dim=4, epochs=1, threads=1, sides="map")
-    assert [default_pool(side) for side in model.sides] == ["mean", "mean"]
-
-
 def test_vectors_of_other_programs(tmp_path):
     """Counts decide; a tokenizer.json means a plain mean, since its rows contain the weights."""
     words, matrix = ["the", "car"], np.eye(2)
@@ -128,7 +122,7 @@ def test_words_without_counts_are_weighted_by_rank(tmp_path):
     index = em.TextIndex.build(vectors, texts, tmp_path / "i")
     again = em.TextIndex(tmp_path / "i")
     for one in (index, again):
-        found = np.concatenate([rows for _, rows in one.query_embedder.embed(text_batches_of(texts, None))])
+        found = np.concatenate([rows for _, rows in one.embedder.embed(text_batches_of(texts, None))])
         np.testing.assert_allclose(found, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=1e-4)
 
 
@@ -149,7 +143,7 @@ def test_an_index_keeps_the_pooling_that_it_records(tmp_path, model):
     model.save(tmp_path / "model")
     index = em.TextIndex.build(tmp_path / "model", TEXTS, tmp_path / "i", pool=other)
     assert index.record["pooling"]["pool"] == other
-    assert em.TextIndex(tmp_path / "i").query_embedder.pool == other
+    assert em.TextIndex(tmp_path / "i").embedder.pool == other
 
 
 def test_weights_of_words_are_computed_once_for_each_rule(monkeypatch):

@@ -58,10 +58,9 @@ def test_gradients_in_float64():
     empty, buffers = GradientRows(none, none), new_step_buffers(1, 1, 16, dtype=np.float64)
     operands = PairOperands(
         PairTexts(ids, starts, 1, 12, 1 << 40, 0),
-        new_text_batch(BatchShape(7, 1, width), len(ids), 12, has_map=False, dtype=np.float64),
+        new_text_batch(BatchShape(7, 1, width), len(ids), 12, np.float64),
         learned,
         new_subword_batch(empty, np.zeros(1, np.int64), np.empty(0, np.int32), len(ids)),
-        empty,
         empty,
         np.array([DIM]),
         TeacherCosine(targets),

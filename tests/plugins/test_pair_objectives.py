@@ -1,4 +1,4 @@
-"""Gradients of text vectors from pairs, in float64: through the objective, norms, the map, weights and sums."""
+"""Gradients of text vectors from pairs, in float64: through the objective, norms, weights and sums."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,6 @@ from embeddings.compilation.jit import entry_point
 from embeddings.kernels.block import LAST, new_cursor
 from embeddings.kernels.loss_tally import LOSS
 from embeddings.kernels.separate_arrays import separate_zeros
-from embeddings.kernels.sparse_steps import step_rates
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import (
@@ -26,13 +25,12 @@ from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
 NO_NGRAMS = np.zeros(WORDS + 1, np.int64), np.zeros(0, np.int32)
-NO_GUIDE = np.zeros((0, WIDTH))
 SETTINGS, UNRATED = SimpleNamespace(value_of={"temperature": 0.3, "margin": 0.6}.get), np.empty(0)
 
 
 @entry_point
 def units_loss(operand, batch, block, size, sides):
-    return learn_units(operand, batch, block, size, sides, step_rates(1.0, 1))
+    return learn_units(operand, batch, block, size, sides)
 
 
 def new_block(numbers):
@@ -50,9 +48,9 @@ def random_texts(rng, sides, pairs=PAIRS):
     return [text if min(text) < WORDS else (0, *text) for text in texts]
 
 
-def pair_texts(texts, sides, dropout=0, rows=1):
+def pair_texts(texts, sides, dropout=0):
     ids = np.array([word for text in texts for word in text], np.int32)
-    return PairTexts(ids, np.cumsum([0, *map(len, texts)]), sides, WORDS, 1 << 40, dropout, rows)
+    return PairTexts(ids, np.cumsum([0, *map(len, texts)]), sides, WORDS, 1 << 40, dropout)
 
 
 def by_side(texts, sides, numbers):
@@ -60,34 +58,16 @@ def by_side(texts, sides, numbers):
     return [tuple(w for w in texts[p * sides + side] if w < WORDS) for side in range(sides) for p in numbers]
 
 
-def run_kernel(
-    texts,
-    sides,
-    numbers,
-    operand,
-    tables,
-    dims,
-    dropout=0,
-    ngrams=NO_NGRAMS,
-    *,
-    rows_of_word=1,
-    maps_left=False,
-    weights=UNRATED,
-    guide=NO_GUIDE,
-):
+def run_kernel(texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=NO_NGRAMS, *, weights=UNRATED):
     """Gradients of all tables by name, and the loss; `ngrams` are the offsets of words, and the buckets."""
     shape = BatchShape(len(numbers), sides, WIDTH)
-    batch = new_text_batch(
-        shape, sum(map(len, texts)) * 2, len(tables["words"]), guide, has_map=len(tables["map"]) > 0, dtype=np.float64
-    )
-    tables = {"ngrams": np.zeros((0, WIDTH)), **tables}
+    batch = new_text_batch(shape, sum(map(len, texts)) * 2, len(tables["words"]), np.float64)
+    tables = {"ngrams": np.zeros((0, WIDTH)), "weights": np.zeros((0, WIDTH)), **tables}
     rows = {name: GradientRows(table, np.zeros_like(table)) for name, table in tables.items()}
     buffers = new_step_buffers(1, 1, 16, dtype=np.float64)
-    source = pair_texts(texts, sides, dropout, rows_of_word)._replace(weights=weights)
+    source = pair_texts(texts, sides, dropout)._replace(weights=weights)
     subwords = new_subword_batch(rows["ngrams"], *ngrams, sum(map(len, texts)) * 2)
-    operands = PairOperands(
-        source, batch, rows["words"], subwords, rows["weights"], rows["map"], np.array(dims), operand, maps_left
-    )
+    operands = PairOperands(source, batch, rows["words"], subwords, rows["weights"], np.array(dims), operand)
     learn_text_pairs(new_block(numbers), operands, buffers, 1.0)
     return {name: row.moments for name, row in rows.items()}, buffers.tally[LOSS]
 
@@ -99,25 +79,24 @@ def padded(values):
 
 
 @pytest.mark.parametrize("sides", [2, 3])
-def test_gradients_of_in_batch_negatives_with_weights_a_map_and_several_dims(sides):
+def test_gradients_of_in_batch_negatives_with_weights_and_several_dims(sides):
     rng = np.random.default_rng(sides)
     words, weights = rng.normal(size=(WORDS, DIM)), rng.uniform(0.5, 2, (WORDS, 1))
-    matrix, texts, dims = np.eye(DIM) + 0.3 * rng.normal(size=(DIM, DIM)), random_texts(rng, sides), [5, 3]
-    numbers = rng.permutation(PAIRS)
+    texts, dims, numbers = random_texts(rng, sides), [5, 3], rng.permutation(PAIRS)
     operand = InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED)
-    tables = {"words": padded(words), "weights": padded(weights), "map": padded(matrix)}
+    tables = {"words": padded(words), "weights": padded(weights)}
     gradients, loss = run_kernel(texts, sides, numbers, operand, tables, dims)
     batch_texts = by_side(texts, sides, numbers)
 
     def mean_loss():
-        vectors = naive_pairs.text_vectors(batch_texts, words, weights[:, 0], matrix)
+        vectors = naive_pairs.text_vectors(batch_texts, words, weights[:, 0])
         losses = [
             naive_pairs.in_batch_loss(naive_pairs.unit(vectors[:, :dim]), batch_texts, PAIRS, 0.3) for dim in dims
         ]
         return np.mean(losses) / PAIRS
 
     assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
-    for name, table in (("words", words), ("weights", weights), ("map", matrix)):
+    for name, table in (("words", words), ("weights", weights)):
         expected = naive_pairs.numerical_gradient(mean_loss, table)
         np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
 
@@ -130,8 +109,7 @@ def test_gradients_of_in_batch_negatives_of_pairs_with_weights(sides):
         rng.permutation(PAIRS),
         InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED),
     )
-    tables = {"words": padded(words), "weights": np.zeros((0, WIDTH)), "map": np.zeros((0, WIDTH))}
-    gradients, loss = run_kernel(texts, sides, numbers, operand, tables, [DIM], weights=pair_weights)
+    gradients, loss = run_kernel(texts, sides, numbers, operand, {"words": padded(words)}, [DIM], weights=pair_weights)
     batch_texts = by_side(texts, sides, numbers)
 
     def mean_loss():
@@ -143,61 +121,6 @@ def test_gradients_of_in_batch_negatives_of_pairs_with_weights(sides):
     np.testing.assert_allclose(gradients["words"][:, :DIM], expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("sides", [2, 3])
-def test_gradients_of_guided_negatives(sides):
-    """The guide does not know two words, nor so any word of the first pair's right text."""
-    rng = np.random.default_rng(sides)
-    words, guide, texts = rng.normal(size=(WORDS, DIM)), rng.normal(size=(WORDS, 18)), random_texts(rng, sides)
-    guide[:2], texts[1] = 0, (0, 1)
-    numbers, operand = (
-        rng.permutation(PAIRS),
-        InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED),
-    )
-    tables = {"words": padded(words), "weights": np.zeros((0, WIDTH)), "map": np.zeros((0, WIDTH))}
-    wide = np.pad(guide, ((0, 0), (0, 14)))
-    gradients, loss = run_kernel(texts, sides, numbers, operand, tables, [DIM], guide=wide)
-    plain = run_kernel(texts, sides, numbers, operand, tables, [DIM])[1]
-    batch_texts = by_side(texts, sides, numbers)
-    sums = naive_pairs.text_vectors(batch_texts, guide)
-    norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    units = np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
-
-    def mean_loss():
-        vectors = naive_pairs.unit(naive_pairs.text_vectors(batch_texts, words))
-        return naive_pairs.in_batch_loss(vectors, batch_texts, PAIRS, 0.3, guide=units @ units.T) / PAIRS
-
-    assert loss < plain
-    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
-    expected = naive_pairs.numerical_gradient(mean_loss, words)
-    np.testing.assert_allclose(gradients["words"][:, :DIM], expected, atol=1e-8)
-
-
-@pytest.mark.parametrize("sides", [2, 3])
-@pytest.mark.parametrize("kind", ["map", "tables"])
-def test_gradients_of_two_sides(kind, sides):
-    """Left texts go through a map, c' M r, or each side has rows of its own; negative texts are on the right side."""
-    rng = np.random.default_rng(sides)
-    n_rows = 2 if kind == "tables" else 1
-    words, matrix = rng.normal(size=(WORDS * n_rows, DIM)), np.eye(DIM) + 0.3 * rng.normal(size=(DIM, DIM))
-    texts, numbers = random_texts(rng, sides), rng.permutation(PAIRS)
-    operand = InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED)
-    own_map = padded(matrix) if kind == "map" else np.zeros((0, WIDTH))
-    tables = {"words": padded(words), "weights": np.zeros((0, WIDTH)), "map": own_map}
-    gradients, loss = run_kernel(
-        texts, sides, numbers, operand, tables, [DIM], rows_of_word=n_rows, maps_left=kind == "map"
-    )
-    batch_texts = by_side(texts, sides, numbers)
-
-    def mean_loss():
-        vectors = naive_pairs.two_sided_vectors(batch_texts, PAIRS, words, matrix if kind == "map" else None)
-        return naive_pairs.in_batch_loss(naive_pairs.unit(vectors), batch_texts, PAIRS, 0.3) / PAIRS
-
-    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
-    for name, table in (("words", words), *([("map", matrix)] if kind == "map" else [])):
-        expected = naive_pairs.numerical_gradient(mean_loss, table)
-        np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
-
-
 def test_gradients_of_words_composed_of_ngrams():
     """Some n-grams are of several words, or twice of one; some words have none."""
     rng = np.random.default_rng(6)
@@ -207,7 +130,7 @@ def test_gradients_of_words_composed_of_ngrams():
     buckets[offsets[2] : offsets[3]] = 5, 1, 5
     texts, numbers = random_texts(rng, 2), rng.permutation(PAIRS)
     operand = InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, 2, WIDTH), UNRATED)
-    tables = {"words": padded(words), "weights": padded(weights), "map": np.zeros((0, WIDTH)), "ngrams": padded(rows)}
+    tables = {"words": padded(words), "weights": padded(weights), "ngrams": padded(rows)}
     gradients, loss = run_kernel(texts, 2, numbers, operand, tables, [DIM], ngrams=(offsets, buckets))
     batch_texts = by_side(texts, 2, numbers)
 
@@ -246,7 +169,7 @@ def test_gradients_of_objectives_on_cosines(name, has_weights):
     sides = 3 if name == "triplet-margin" else 2
     rng = np.random.default_rng(7)
     numbers, units = rng.permutation(PAIRS), naive_pairs.unit(rng.normal(size=(PAIRS * sides, DIM)))
-    batch = new_text_batch(BatchShape(PAIRS, sides, WIDTH), 1, WORDS, has_map=False, dtype=np.float64)
+    batch = new_text_batch(BatchShape(PAIRS, sides, WIDTH), 1, WORDS, np.float64)
     batch.units[:, :DIM] = units
     if has_weights:
         batch.weights[:] = rng.uniform(0, 3, PAIRS)
@@ -260,7 +183,7 @@ def test_dropped_words_have_no_gradient_and_no_text_loses_all_of_them():
     rng = np.random.default_rng(5)
     texts = [tuple(row) for row in np.arange(WORDS).reshape(6, 2).tolist()]
     operand = InBatchNegatives.operand(SETTINGS, BatchShape(3, 2, WIDTH), UNRATED)
-    tables = {"words": padded(rng.normal(size=(WORDS, DIM))), "weights": np.zeros((0, 16)), "map": np.zeros((0, 16))}
+    tables = {"words": padded(rng.normal(size=(WORDS, DIM)))}
     counts = []
     for _ in range(20):
         gradients, _ = run_kernel(texts, 2, rng.permutation(3), operand, tables, [DIM], int(0.5 * 2**32))
@@ -274,7 +197,6 @@ def test_equal_texts_alone_have_no_loss():
     texts = [(1, 2), (3,)] * 4
     operand = InBatchNegatives.operand(SETTINGS, BatchShape(4, 2, WIDTH), UNRATED)
     words = padded(np.random.default_rng(1).normal(size=(WORDS, DIM)))
-    tables = {"words": words, "weights": np.zeros((0, 16)), "map": np.zeros((0, 16))}
-    gradients, loss = run_kernel(texts, 2, np.arange(4), operand, tables, [DIM])
+    gradients, loss = run_kernel(texts, 2, np.arange(4), operand, {"words": words}, [DIM])
     assert loss == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(gradients["words"], 0, atol=1e-12)

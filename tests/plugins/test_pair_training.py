@@ -1,7 +1,10 @@
 """Text vectors from pairs: what is read, refused, saved and trained further."""
 
 import itertools
+import json
+import shutil
 from importlib.util import find_spec
+from pathlib import Path
 
 import naive_pairs
 import numpy as np
@@ -15,6 +18,7 @@ from embeddings.plugins.text_pairs.pair_training import max_batch_words
 from embeddings.training.training_data import prepare
 from embeddings.vectors.subwords import subwords
 
+SAVED = Path(__file__).parents[1] / "data" / "saved" / "text-pairs"
 THINGS = ["red apple", "green pear", "yellow banana", "blue plum", "ripe cherry", "sour lemon"]
 
 
@@ -87,15 +91,6 @@ def test_leading_components_are_vectors_of_their_own():
     assert truncated_loss("16,3") < 0.9 * truncated_loss(None)
 
 
-def test_weights_and_map_are_part_of_the_vectors():
-    model = train(thing_pairs(), token_weights="sif", linear_map=True, epochs=5)
-    tables = model.tables
-    expected = (tables["words"] * tables["token_weights"]) @ tables["linear_map"]
-    np.testing.assert_array_equal(model.vectors.matrix, expected)
-    assert len(np.unique(tables["token_weights"])) > 5
-    assert not (tables["linear_map"] == np.eye(8)).all()
-
-
 def test_frozen_words_stay_while_weights_are_learned():
     vectors = train(thing_pairs()).vectors
     options = em.training.RunOptions(init=em.InitFrom(vectors, freeze=True))
@@ -126,35 +121,6 @@ def test_ratings_are_scaled_from_the_lowest_to_the_highest():
     np.testing.assert_allclose(one.vectors.matrix, other.vectors.matrix, atol=1e-6)
 
 
-def test_ratings_of_pairs_are_predicted(tmp_path):
-    pairs = [(a, b, rating - 1) for a, b, rating in rated_pairs()]
-    left, right, ratings = zip(*pairs, strict=True)
-    model = train(pairs, objective="rating-distribution", epochs=60, learning_rate=0.02, batch_size=8)
-    predictor = em.training.RatingPredictor(model)
-    predicted = predictor.predict(left, right)
-    assert np.corrcoef(predicted, ratings)[0, 1] > 0.9
-    assert -1 <= predicted.min() <= predicted.max() <= 4
-    assert predictor.distribution(left, right).shape == (len(pairs), 6)
-    model.save(tmp_path / "model")
-    np.testing.assert_array_equal(
-        em.training.RatingPredictor(em.load_model(tmp_path / "model")).predict(left, right), predicted
-    )
-    with pytest.raises(SettingError, match="does not predict ratings"):
-        em.training.RatingPredictor(train(thing_pairs()))
-    with pytest.raises(SettingError, match="list of texts"):
-        predictor.predict("ab", "cd")
-
-
-def test_the_network_gives_the_recorded_loss():
-    """Predictions are those of the kernel: the loss of an epoch without steps is that of the saved model."""
-    pairs = rated_pairs()
-    left, right, ratings = zip(*pairs, strict=True)
-    model = train(pairs, objective="rating-distribution", epochs=1, learning_rate=1e-9)
-    rows = em.training.RatingPredictor(model).distribution(left, right)
-    loss = np.mean([-np.log(row[int(rating)]) for row, rating in zip(rows, ratings, strict=True)])
-    assert model.record["loss_by_epoch"][0] == pytest.approx(loss, rel=1e-4)
-
-
 def test_negatives_of_pairs_are_candidates_of_the_batch():
     triplets = [(*pair, THINGS[number % 6]) for number, pair in enumerate(thing_pairs())]
     for objective in ("in-batch-negatives", "triplet-margin"):
@@ -181,13 +147,14 @@ def test_line_breaks_in_texts_do_not_separate_sides():
 
 def test_words_are_composed_of_ngrams(tmp_path):
     pairs = thing_pairs()
-    model = train(pairs, min_n=2, max_n=4, buckets=50, token_weights="ones", linear_map=True, epochs=5)
+    model = train(pairs, min_n=2, max_n=4, buckets=50, token_weights="sif", epochs=5)
     tables, known = model.tables, list(model.vectors.words)
     offsets, rows = subwords([*known, "apples"], min_n=2, max_n=4, buckets=50)
     means = np.array([tables["character_ngrams"][rows[a:b]].mean(axis=0) for a, b in itertools.pairwise(offsets)])
-    composed = (tables["words"] + means[:-1]) * tables["token_weights"] @ tables["linear_map"]
+    composed = (tables["words"] + means[:-1]) * tables["token_weights"]
     np.testing.assert_allclose(model.vectors.matrix, composed, atol=1e-5)
-    np.testing.assert_allclose(model.compose(["apples"])[0], means[-1] @ tables["linear_map"], atol=1e-5)
+    assert len(np.unique(tables["token_weights"])) > 5
+    np.testing.assert_allclose(model.compose(["apples"])[0], means[-1], atol=1e-5)
     model.save(tmp_path / "m")
     loaded = em.load_model(tmp_path / "m")
     np.testing.assert_array_equal(em.embed(loaded, ["apples", "red"]), em.embed(model, ["apples", "red"]))
@@ -238,96 +205,6 @@ def test_texts_of_pairs_are_split_by_a_tokenizer_json(tmp_path):
     np.testing.assert_allclose(em.embed(model, ["reddish apples"])[0], expected, rtol=1e-5)
 
 
-def side_vectors(model, kind):
-    """The vectors of words on the left and on the right side, from the tables of a model."""
-    words = model.tables["words"]
-    return (words @ model.tables["linear_map"], words) if kind == "map" else (words[:, 0], words[:, 1])
-
-
-@pytest.mark.parametrize("kind", ["map", "tables"])
-def test_texts_are_embedded_by_side_and_saved(kind, tmp_path):
-    model = train(thing_pairs(), sides=kind, epochs=20, learning_rate=0.2)
-    model.save(tmp_path / "m")
-    loaded = em.load_model(tmp_path / "m")
-    expected = side_vectors(model, kind)
-    assert np.abs(expected[0] - expected[1]).max() > 0.1
-    for one in (model, loaded):
-        np.testing.assert_allclose(one.vectors.matrix, expected[0], atol=1e-6)
-        for side, rows in zip(("left", "right"), expected, strict=True):
-            known = [rows[one.vectors.index(word)] for word in ("red", "apple")]
-            np.testing.assert_allclose(em.embed(one, ["red apple"], side=side)[0], np.mean(known, axis=0), atol=1e-6)
-    for side, rows in zip(("left", "right"), expected, strict=True):
-        np.testing.assert_allclose(em.load(tmp_path / "m", table=side).matrix, rows, atol=1e-6)
-    triplets = em.training.mine_negatives(model, thing_pairs(), max_ratio=1, top=3)
-    plain = em.training.mine_negatives(model.sides[0], thing_pairs(), max_ratio=1, top=3)
-    assert [one[:2] for one in triplets] == [one[:2] for one in plain]
-    assert triplets != plain  # right texts have vectors of their own
-
-
-def test_a_side_of_composed_words_is_a_model_that_is_trained_further(tmp_path):
-    model = train(thing_pairs(), sides="map", min_n=2, max_n=4, buckets=50, token_weights="ones", epochs=5)
-    model.save(tmp_path / "m")
-    left, right = em.load_model(tmp_path / "m").sides
-    np.testing.assert_allclose(left.compose(["apples"])[0], right.compose(["apples"])[0] @ model.tables["linear_map"])
-    np.testing.assert_allclose(left.vectors.matrix, model.vectors.matrix, atol=1e-6)
-    assert (left.has_sides, left.settings["linear_map"], right.settings["linear_map"]) == (False, True, False)
-    for side in (left, right):
-        assert em.continue_training(side, thing_pairs(seed=5), epochs=1, threads=1).tables.keys() == side.tables.keys()
-
-
-@pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
-@pytest.mark.parametrize("kind", ["map", "tables"])
-def test_a_model_with_two_sides_is_trained_further(kind, optimizer):
-    model = train(thing_pairs(), sides=kind, optimizer=optimizer, learning_rate=0.01)
-    further = em.continue_training(model, [*thing_pairs(), ("red newword", "the red")], learning_rate=1e-9, threads=1)
-    rows = [further.vectors.index(word) for word in model.vectors.words]
-    for old, new in zip(side_vectors(model, kind), side_vectors(further, kind), strict=True):
-        np.testing.assert_allclose(new[rows], old, atol=1e-6)
-    with pytest.raises(SettingError, match="sides"):
-        em.continue_training(model, thing_pairs(), sides="shared", threads=1)
-
-
-def test_both_tables_start_from_given_vectors_and_may_be_frozen():
-    start = train(thing_pairs()).vectors
-    for freeze in (True, False):
-        trainer = em.DualEncoder(dim=8, epochs=2, batch_size=16, sides="tables")
-        model = trainer.train(thing_pairs(), threads=1, init=em.InitFrom(start, freeze=freeze))
-        is_start = (model.tables["words"] == start.matrix[:, None]).all(axis=(0, 2))
-        assert is_start.tolist() == [freeze, freeze]
-    first = train(thing_pairs(), sides="tables", learning_rate=1e-9).tables["words"]
-    np.testing.assert_allclose(first[:, 0], first[:, 1], atol=1e-6)
-
-
-def test_sides_that_do_not_fit_are_refused(tmp_path):
-    one, two = train(thing_pairs()), train(thing_pairs(), sides="map")
-    for settings in ({"sides": "map", "linear_map": True}, {"sides": "tables", "token_weights": "ones"},
-                     {"sides": "tables", "max_n": 4}):  # fmt: skip
-        with pytest.raises(SettingError, match=r"sides=.* requires"):
-            em.DualEncoder(**settings)
-    with pytest.raises(SettingError, match="left or right"):
-        em.embed(two, ["red apple"])
-    for source in (one, one.vectors):
-        with pytest.raises(SettingError, match="two sides"):
-            em.embed(source, ["red apple"], side="left")
-    with pytest.raises(SettingError, match=r"model\.sides"):
-        two.quantize()
-    two.save(tmp_path / "m")
-    broken = em.load_model(tmp_path / "m")
-    del broken.tables["linear_map"]
-    with pytest.raises(FormatError, match="linear_map"):
-        em.embed(broken, ["red apple"], side="right")
-
-
-def test_ratings_are_predicted_from_both_sides():
-    pairs = rated_pairs()
-    left, right, ratings = zip(*pairs, strict=True)
-    settings = {"objective": "rating-distribution", "sides": "tables", "batch_size": 8}
-    model = train(pairs, **settings, epochs=60, learning_rate=0.02)
-    predictor = em.training.RatingPredictor(model)
-    assert np.corrcoef(predictor.predict(left, right), ratings)[0, 1] > 0.9
-    assert np.abs(predictor.predict(left, right) - predictor.predict(right, left)).max() > 0.1
-
-
 def weighted(pairs, weights):
     """Pairs with weights as a corpus."""
     names = ("left", "right", "score")[: len(pairs[0])]
@@ -342,16 +219,6 @@ def test_only_the_ratios_of_weights_count_and_a_pair_of_weight_zero_is_left_out(
     np.testing.assert_array_equal(plain.vectors.matrix, others.vectors.matrix)
     some = train(weighted(pairs, [0, 0, 0] + [1] * (len(pairs) - 3)), objective=objective)
     assert (some.record["pairs"], some.record["dropped_pairs"]) == (len(pairs) - 3, 3)
-
-
-def test_a_pair_learns_as_much_as_its_weight():
-    """One pair of a rare thing among others that contradict it: the heavier one decides."""
-    pairs = [("red apple", "the red", 1.0), ("red apple", "the red", 0.0), ("blue plum", "sour lemon", 0.5)] * 20
-    ratings = []
-    for weights in ([9, 1, 1], [1, 9, 1]):
-        model = train(weighted(pairs, weights * 20), objective="rating-distribution", epochs=60, learning_rate=0.1)
-        ratings.append(em.training.RatingPredictor(model).predict(["red apple"], ["the red"])[0])
-    np.testing.assert_allclose(ratings, [0.9, 0.1], atol=0.05)
 
 
 def test_weights_of_pairs_must_not_all_be_zero_nor_differ_from_pair_to_pair_in_presence(tmp_path):
@@ -425,40 +292,20 @@ def test_a_data_set_with_a_proportion_must_have_pairs():
         em.Corpus((thing_pairs(), 0), pairs=em.corpora.PairFormat())
 
 
-@pytest.mark.parametrize("sides", ["shared", "tables"])
-def test_a_guide_leaves_out_candidates_that_it_places_nearer(tmp_path, sides):
-    """By the guide, a right text with b0 is nearer to texts about its thing than one with b1 or b2."""
-    words = [*" ".join(THINGS).split(), "b1", "b2"]
-    rows = np.zeros((len(words), 7), np.float32)
-    rows[np.arange(12), np.arange(12) // 2], rows[12:, 6] = 1, (0.5, 1)
-    em.Vectors(words, rows).save(tmp_path / "guide.bin")
-    settings = {"sides": sides, "batch_size": 32, "epochs": 20, "learning_rate": 0.2}
-    plain, guided = (train(thing_pairs(), guide=guide, **settings) for guide in (None, str(tmp_path / "guide.bin")))
-    assert guided.record["loss_by_epoch"][-1] < 0.9 * plain.record["loss_by_epoch"][-1]
-    further = em.continue_training(guided, rated_pairs(), objective="cosent", guide=None, epochs=1, threads=1)
-    assert further.settings["guide"] is None
-
-
-def test_a_guide_has_the_directions_of_texts_that_embed_has(tmp_path):
-    guide = train(thing_pairs(), max_n=3, min_n=3, dim=20)
-    guide.save(tmp_path / "guide")
-    pairs = [*thing_pairs(seed=4), ("an unseen word", "red apples")]
-    encoded = em.Corpus(pairs, pairs=em.corpora.PairFormat()).encode()
-    rows = em.DualEncoder(guide=str(tmp_path / "guide")).guide_rows(encoded.vocabulary)
-    sums = np.array([rows[encoded.ids[a:b]].sum(axis=0) for a, b in itertools.pairwise(encoded.sentences)])
-    expected = em.embed(guide, [text for pair in pairs for text in pair], normalize=True)
-    np.testing.assert_allclose(naive_pairs.unit(sums)[:, :20], expected, atol=1e-5)
-
-
-def test_a_guide_must_exist_and_know_a_word(tmp_path):
-    with pytest.raises(FormatError, match=r"missing"):
-        train([], guide=str(tmp_path / "missing"))
-    em.Vectors(["other"], np.ones((1, 3), np.float32)).save(tmp_path / "guide.bin")
-    with pytest.raises(CorpusError, match=r"guide\.bin.*none of"):
-        train(thing_pairs(), guide=str(tmp_path / "guide.bin"))
-    train(thing_pairs(), sides="tables").save(tmp_path / "two")
-    with pytest.raises(SettingError, match=r"guide=.*two has different vectors for left and right"):
-        train([], guide=str(tmp_path / "two"))  # before the corpus is read
-    (tmp_path / "cut.txt").write_text("3 2\nb0 1 2\n")
-    with pytest.raises(FormatError, match=r"cut\.txt"):
-        train([], guide=str(tmp_path / "cut.txt"))
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("sides", "map"), ("sides", "tables"), ("linear_map", True), ("objective", "cosine-regression")],
+)
+def test_models_of_removed_variants_are_refused_and_others_load(setting, value, tmp_path):
+    """The saved model has the removed settings, with the values that remain."""
+    shutil.copytree(SAVED, tmp_path / "m")
+    content = json.loads((tmp_path / "m" / "model.json").read_text())
+    assert {"guide", "hidden_size", "linear_map", "sides"} < content["settings"].keys()
+    content["settings"] |= {"guide": "a/model", "hidden_size": 20}
+    (tmp_path / "m" / "model.json").write_text(json.dumps(content))
+    model = em.load_model(tmp_path / "m")
+    assert "guide" not in em.continue_training(model, thing_pairs(), epochs=1, threads=1).settings
+    content["settings"][setting] = value
+    (tmp_path / "m" / "model.json").write_text(json.dumps(content))
+    with pytest.raises(FormatError, match=f"{setting}={value}"):
+        em.load_model(tmp_path / "m")

@@ -32,17 +32,9 @@ CODE = {
 LIBRARIES = {"sentence-transformers": "sentence_transformers", "model2vec": "model2vec", "numpy-folder": "tokenizers"}
 
 
-@pytest.fixture(
-    scope="module", params=[{}, {"token_weights": "sif", "linear_map": True}], ids=["rows", "weights-and-map"]
-)
+@pytest.fixture(scope="module", params=[{}, {"token_weights": "sif"}], ids=["rows", "weights"])
 def model(request):
     return em.train("text-pairs", em.corpora.TextPairs(PAIRS), **SETTINGS, **request.param)
-
-
-def test_the_vectors_of_words_have_weights_and_map(model):
-    if "words" in model.tables:
-        rows = model.tables["words"] * model.tables["token_weights"] @ model.tables["linear_map"]
-        np.testing.assert_allclose(model.vectors.matrix, rows, atol=1e-6)
 
 
 @pytest.mark.parametrize(

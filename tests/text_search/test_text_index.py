@@ -25,7 +25,6 @@ from platforms import needs_limits, resource
 
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
-from embeddings.models.embed import text_batches_of, text_embedder
 from embeddings.support import records, tensors
 from embeddings.support.records import checksum, to_jsonable
 from embeddings.text_search import index_folder, text_index
@@ -82,32 +81,6 @@ def test_cosines_are_those_of_embedded_texts(vectors):
     np.testing.assert_allclose([hit["score"] for hit in hits], np.sort(cosines)[::-1], atol=1e-5)
     by_vector = index.search(rows[-1:], top=50)
     assert [hit["id"] for hit in by_vector] == [hit["id"] for hit in hits]
-
-
-def test_queries_are_left_and_texts_right_texts_of_a_model_with_two_sides(tmp_path):
-    """Also after texts are added and the index is opened again; what was learned from the texts is shared."""
-    texts = some_texts(30)
-    pairs = list(zip(texts, texts[1:] + texts[:1], strict=True))
-    model = em.DualEncoder(dim=8, sides="tables", epochs=2).train(pairs, threads=1)
-    model.save(tmp_path / "m")
-    pooling = {"pool": "sif", "frequencies": "texts", "remove_components": 1}
-    index = TextIndex.build(tmp_path / "m", texts[:20], tmp_path / "i", **pooling)
-    index.add(texts[20:])
-    left, right = model.sides
-    fitted = text_embedder(right, **pooling, normalize=True)
-    fitted.fit_first(text_batches_of(texts[:20], None))
-    query_side = text_embedder(left, **pooling, normalize=True)
-    query_side.weights, query_side.components = fitted.weights, fitted.components
-    answers, question = (
-        np.concatenate([rows for _, rows in one.embed(text_batches_of(part, None))])
-        for one, part in ((fitted, texts), (query_side, ["w3 w4"]))
-    )
-    for one in (index, TextIndex(tmp_path / "i")):
-        hits = one.search("w3 w4", method="vectors", top=30)
-        np.testing.assert_allclose([hit["score"] for hit in hits], np.sort(answers @ question[0])[::-1], atol=1e-5)
-    em.DualEncoder(dim=8).train(pairs, threads=1).save(tmp_path / "m", force=True)
-    with pytest.raises(FormatError, match="has changed"):
-        TextIndex(tmp_path / "i").search("w3 w4")
 
 
 def test_fused_scores_are_sums_of_shares(vectors):
