@@ -56,6 +56,7 @@ ANY = object()  # in place of a value: models with any value of the setting rema
 REMOVED_SETTINGS: Mapping[str, Mapping[str, Any]] = {  # of earlier versions, with the value that is what remains
     "c2w": {"word_network": "bilstm", "filters": 25, "carry_state": False, "tie": False},
     "text-pairs": {"guide": ANY, "hidden_size": ANY, "linear_map": False, "sides": "shared"},
+    "tensor-indexing": {"full_tensor": ANY},
     **{name: {"tree": "huffman"} for name in WINDOW_MODELS},
 }
 REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from embeddings.compilation.jit import entry_point
 from embeddings.corpora.reading.reader import is_table
-from embeddings.corpora.reading.sources import resolve_source
+from embeddings.corpora.reading.sources import File, Source, resolve_source
 from embeddings.corpora.reading.text_vectors import read_text_vectors
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S
@@ -131,6 +131,13 @@ def mean_cosine(
         norms = np.linalg.norm(sums, axis=1) * np.linalg.norm(target, axis=1)
         total += float((np.einsum("ij,ij->i", sums, target) / np.where(norms > 0, norms, 1)).sum(dtype=np.float64))
     return total / len(order)
+
+
+def has_columns(source: Source) -> bool:
+    """Whether word vectors are a table; a pipe must be one."""
+    # A pipe is read once: what would be read to recognise its type would be missing afterwards.
+    is_pipe = isinstance(source, File) and not source.is_regular
+    return is_pipe or is_table(source)
 
 
 EPOCHS = 5
@@ -267,7 +274,7 @@ class Distillation(Trainer, TextVectorSettings):
     def check_installation(self) -> None:
         """Raise an error before the corpus is read if the vectors of words cannot be read."""
         super().check_installation()
-        if self.word_vectors is not None and not is_table(resolve_source(self.word_vectors)[0]):
+        if self.word_vectors is not None and not has_columns(resolve_source(self.word_vectors)[0]):
             has_model(self.word_vectors)
 
     def plan(self, data: TrainingData) -> Plan:
@@ -371,7 +378,7 @@ class Distillation(Trainer, TextVectorSettings):
         if path is None:
             return vocabulary, None
         source = resolve_source(path)[0]
-        if is_table(source):
+        if has_columns(source):
             batches = list(read_text_vectors(source))
             words = [word for texts, _ in batches for word in texts]
             matrix = np.concatenate([vectors for _, vectors in batches] or [np.empty((0, 1), np.float32)])

@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import chain, islice, pairwise
@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.columns import Role
-from embeddings.corpora.reading.reader import is_table, open_table, read_texts
+from embeddings.corpora.reading.encodings import Utf8Decoder
+from embeddings.corpora.reading.reader import SourceReader, is_table, read_texts
 from embeddings.corpora.reading.record_rows import batches_of
 from embeddings.corpora.reading.sources import File, Source, file_statuses, resolve_source
+from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.corpora.reading.text_vectors import text_vectors
 from embeddings.corpora.vocabulary import LINE
 from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked
@@ -198,10 +200,14 @@ def near_texts(paths: Sequence[str]) -> Callable[[str], bool]:
 
 def text_cells(source: Source) -> Iterator[str]:
     """Yield the cells of a table that hold text, or the lines of a text file, cut at tabs."""
-    if not is_table(source):
-        yield from chain.from_iterable(text.split("\t") for text in source_texts(source, None))
+    decoder, reader = Utf8Decoder("strict", source.name), SourceReader("strict")
+    # What recognises the type reads on, as a pipe is read once.
+    if not is_table(source, opener=reader.opener):
+        yield from chain.from_iterable(
+            text.split("\t") for text in lines_of(text_batches(reader.read(source)), source.name)
+        )
         return
-    with open_table(source) as table:
+    with reader.open_table(source, decoder) as (table, _):
         for batch in table.read([(name, Role.TEXT) for name in table.text_columns]):
             for cells in batch.arrays:
                 yield from (cell for cell in cells.to_pylist() if isinstance(cell, str))
@@ -213,7 +219,7 @@ def non_empty_texts(sources: list[Source], text_column: str | None) -> Iterator[
     A text file is a vocabulary if its first lines are words and falling counts.
     """
     for source in sources:
-        texts = filter(None, source_texts(source, text_column))
+        texts = filter(None, lines_of(read_texts([source], text_column=text_column), source.name))
         lines = list(islice(texts, SEEN_LINES))
         counts = [int(match[2]) for match in map(LINE.fullmatch, lines) if match]
         is_file = isinstance(source, File) and source.name.endswith(".txt")
@@ -223,11 +229,11 @@ def non_empty_texts(sources: list[Source], text_column: str | None) -> Iterator[
             yield from chain(lines, texts)
 
 
-def source_texts(source: Source, text_column: str | None) -> Iterator[str]:
-    """Yield the texts of a source without white space around them."""
-    for block in read_texts([source], text_column=text_column):
+def lines_of(blocks: Iterable[TextBlock], name: str) -> Iterator[str]:
+    """Yield the texts of blocks without white space around them; `name` is that of their source."""
+    for block in blocks:
         if block.token_lists is not None:
-            raise CorpusError(f"{source.name} contains lists of tokens; expected texts")
+            raise CorpusError(f"{name} contains lists of tokens; expected texts")
         yield from (block.data[first:stop].decode().strip() for first, stop in pairwise(block.starts.tolist()))
 
 

@@ -22,7 +22,7 @@ from embeddings.vectors.vectors import Vectors
 EXAMPLES = "phrases"
 TYPE, FIRST, SECOND, PHRASE, PART = range(5)  # columns of the table `EXAMPLES`
 PARAMETERS = {name: {"left", "right", "identity"} for name in ("full-additive", "tensor-indexing", "tensor-additive")}
-PARAMETERS |= {"weighted-additive": {"weights"}, "full-tensor": {"left", "right", "tensor"}}
+PARAMETERS |= {"weighted-additive": {"weights"}}
 DEFAULTS = ("tensor-additive", "tensor-indexing", "additive")  # the first that a type has
 NO_EXAMPLES = np.empty((0, 5), np.int32)
 POS_TAGS = "parts-of-speech"  # the table of `Examples.pos_tags`
@@ -40,7 +40,7 @@ def read_functions(tables: Mapping[str, np.ndarray], dim: int) -> dict[str, dict
     for name, table in tables.items():
         if key := parse_name(name):
             by_type.setdefault(key[0], {}).setdefault(key[1], {})[key[2]] = table
-    shapes = {"weights": (2,), "identity": (2,), "tensor": (dim, dim * dim)}
+    shapes = {"weights": (2,), "identity": (2,)}
     for type, functions in by_type.items():
         for function, parameters in functions.items():
             matrices = (max(len(np.atleast_1d(parameters.get("left", ()))), 1), dim, dim)
@@ -156,8 +156,8 @@ class Composer:
             type: the phrase type whose functions are used; by default the listed type of the phrase, else its
                 type by parts of speech, else any.
             function: additive, multiplicative, own (the phrase's trained vector), or fitted: weighted-additive,
-                full-additive, tensor-indexing, tensor-additive, full-tensor; by default tensor-additive, or additive if
-                nothing is fitted.
+                full-additive, tensor-indexing, tensor-additive; by default tensor-additive, or additive if nothing is
+                fitted.
 
         Raises:
             UnknownWordError: a word or, for "own", the phrase has no vector.

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from embeddings.errors import S
-from embeddings.settings import Settings, check_value, option
+from embeddings.settings import Settings, option
 
 DEFAULT_RANK = 20
-MAX_TENSOR_DIM = 100  # a full tensor has dim ** 3 numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,21 +63,7 @@ class CompositionSettings(Settings):
         "Minimum number of phrases to fit the functions of a type; with fewer phrases in total, fitting fails.",
         ge=0,
     )
-    full_tensor: bool = option(
-        False,
-        f"Also fit the full tensor: dim x dim x dim numbers for each type, for dim up to {MAX_TENSOR_DIM}. It has the "
-        "lowest squared error.",
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require("lexicon", self.lexicon is None or self.typed, S.typed(True))
-
-    def check_dim(self, dim: int) -> None:
-        """Refuse vectors whose dimension does not fit the settings."""
-        check_value("rank", self.rank, int | None, {"le": dim})
-        self.require(
-            "full_tensor",
-            not self.full_tensor or dim <= MAX_TENSOR_DIM,
-            f"a dim of at most {MAX_TENSOR_DIM}, got {dim}",
-        )

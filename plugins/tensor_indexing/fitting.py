@@ -24,15 +24,15 @@ from embeddings.errors import CorpusError, S
 from embeddings.plugins.tensor_indexing.composer import EXAMPLES
 from embeddings.plugins.tensor_indexing.composition_settings import DEFAULT_RANK, CompositionSettings
 from embeddings.plugins.tensor_indexing.functions import (
-    FullTensor,
-    LearnedFunction,
     Parameters,
     PhraseVectors,
-    TensorIndexing,
     solve_matrices,
     solve_weights,
+    tensor_indexing,
+    tensor_indexing_gradient,
 )
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TRAIN, Examples, split
+from embeddings.settings import check_value
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.imports import import_library
 from embeddings.vectors.vectors import Vectors
@@ -54,7 +54,6 @@ ReportEpoch = Callable[[int, Epoch], None]
 
 
 def descend(
-    function: LearnedFunction,
     start: Parameters,
     train: PhraseVectors,
     dev: PhraseVectors,
@@ -62,24 +61,24 @@ def descend(
     rng: np.random.Generator,
     report: ReportEpoch | None = None,
 ) -> tuple[Parameters, list[Epoch]]:
-    """Fit a function; returns the parameters with the least error on `dev`, and all epochs, the first being the start.
+    """Fit tensor indexing; returns the parameters with the least error on `dev` and all epochs, first the start.
 
     After each epoch that gains less than `MIN_GAIN`, the best parameters are restored and the learning rate is halved;
     an epoch that overflows gains nothing.
     """
     adam = Adam({name: array for name, array in start.items() if name != FIXED}, settings.penalty)
     current, best = deepcopy(start), start
-    epochs = [Epoch(None, relative_error(function, best, dev), settings.fit_learning_rate)]
+    epochs = [Epoch(None, relative_error(best, dev), settings.fit_learning_rate)]
     least, rate, failures = epochs[0].dev, settings.fit_learning_rate, 0
     while len(epochs) <= settings.fit_epochs and failures < settings.patience:
         order, total = rng.permutation(len(train.x)), 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             for first in range(0, len(order), settings.fit_batch):
                 x, y, z = (rows[order[first : first + settings.fit_batch]] for rows in train)
-                error, gradient = function.gradient(current, x, y, z)
+                error, gradient = tensor_indexing_gradient(current, x, y, z)
                 total += float(np.vdot(error, error))
                 adam.step(current, gradient, rate)
-            epochs.append(Epoch(total / sum_of_squares(train.z), relative_error(function, current, dev), rate))
+            epochs.append(Epoch(total / sum_of_squares(train.z), relative_error(current, dev), rate))
         has_gained = epochs[-1].dev < least * (1 - MIN_GAIN)
         if epochs[-1].dev < least:
             least, best = epochs[-1].dev, deepcopy(current)
@@ -92,11 +91,11 @@ def descend(
     return best, epochs
 
 
-def relative_error(function: LearnedFunction, parameters: Parameters, phrases: PhraseVectors) -> float:
+def relative_error(parameters: Parameters, phrases: PhraseVectors) -> float:
     """The squared error divided by the squared length of the targets; NaN after an overflow."""
     total = 0.0
     for rows in row_blocks(len(phrases.x), phrases.x.shape[1] ** 2):
-        predictions = function.predict(parameters, phrases.x[rows], phrases.y[rows])
+        predictions = tensor_indexing(parameters, phrases.x[rows], phrases.y[rows])
         error = (predictions - phrases.z[rows]).astype(np.float64)
         total += float(np.vdot(error, error))
     return total / sum_of_squares(phrases.z)
@@ -197,11 +196,10 @@ def best_share(
     the standard error of the difference, so that few phrases allow less (the one-standard-error rule: Breiman,
     Friedman, Olshen and Stone 1984, section 3.4.3). If there is none, the share with the least error is returned.
     """
-    function = TensorIndexing()
-    fitted, additive = function.predict(parameters, dev.x, dev.y), np.float32(scale) * (dev.x + dev.y)
+    fitted, additive = tensor_indexing(parameters, dev.x, dev.y), np.float32(scale) * (dev.x + dev.y)
     blends = [np.float32(1 - share) * fitted + np.float32(share) * additive for share in SHARES]
     errors = np.array([squared_errors(blended, dev.z) for blended in blends])
-    losses = errors - squared_errors(function.predict(linear, dev.x, dev.y), dev.z)
+    losses = errors - squared_errors(tensor_indexing(linear, dev.x, dev.y), dev.z)
     candidates = np.flatnonzero(losses.mean(axis=1) + losses.std(axis=1) / np.sqrt(len(dev.z)) < 0)
     if not len(candidates):
         return float(SHARES[np.argmin(errors.mean(axis=1))])
@@ -225,10 +223,6 @@ class Products(NamedTuple):
     def matrix(self, i: int) -> np.ndarray:
         """W_i, (dim, dim) float64."""
         return np.asarray((self.x * self.weights[:, i : i + 1]).T.astype(np.float64) @ self.y)
-
-    def tensor(self) -> np.ndarray:
-        """Every W_i, (dim, dim * dim)."""
-        return np.stack([self.matrix(i).ravel() for i in range(self.x.shape[1])])
 
 
 def solve_products(train: PhraseVectors, dev: PhraseVectors, rng: np.random.Generator) -> tuple[Products, float]:
@@ -306,54 +300,43 @@ class FunctionFitter:
         linear, self.penalties["full-additive"] = solve_matrices(self.train, self.dev, pooled.get("full-additive"))
         full_additive = {**linear, FIXED: np.zeros(2)}
         functions = {"weighted-additive": {"weights": solve_weights(self.train)}, "full-additive": full_additive}
-        start, products = ({}, None) if pooled else self.start(full_additive)
-        functions[MIXTURE] = self.learn(MIXTURE, TensorIndexing(), start)
+        functions[MIXTURE] = self.learn(MIXTURE, {} if pooled else self.start(full_additive))
         if settings.identity == "none":
             functions["tensor-indexing"], self.curves["tensor-indexing"] = functions[MIXTURE], self.curves[MIXTURE]
         else:
             weights = np.array([settings.identity == name for name in ("elementwise", "literal")]) * self.scale
-            start = {} if pooled else self.start({**linear, FIXED: weights})[0]
-            functions["tensor-indexing"] = self.learn("tensor-indexing", TensorIndexing(), start)
-        if settings.full_tensor:
-            dim = self.train.x.shape[1]
-            zero = np.zeros((1, dim, dim))
-            start = {} if products is None else {"left": zero, "right": zero, "tensor": products.tensor()}
-            functions["full-tensor"] = self.learn("full-tensor", FullTensor(), start)
+            start = {} if pooled else self.start({**linear, FIXED: weights})
+            functions["tensor-indexing"] = self.learn("tensor-indexing", start)
         return {name: single_precision(parameters) for name, parameters in functions.items()}
 
-    def start(self, linear: Parameters) -> tuple[Parameters, Products]:
-        """The start of tensor functions: products fitted to the residuals of a linear function, cut to the rank."""
+    def start(self, linear: Parameters) -> Parameters:
+        """The start of tensor indexing: products fitted to the residuals of a linear function, cut to the rank."""
         dim = self.train.x.shape[1]
-        train, dev = self.residuals(TensorIndexing(), linear)
+        train, dev = self.residuals(linear)
         products, self.penalties["products"] = solve_products(train, dev, self.rng)
         rank = min(DEFAULT_RANK, dim) if self.settings.rank is None else self.settings.rank
         left, right = low_rank(products, rank)
         zero = np.zeros((1, dim, dim))
-        return {"left": np.vstack([zero, left]), "right": np.vstack([zero, right]), FIXED: linear[FIXED]}, products
+        return {"left": np.vstack([zero, left]), "right": np.vstack([zero, right]), FIXED: linear[FIXED]}
 
-    def residuals(self, function: LearnedFunction, parameters: Parameters) -> list[PhraseVectors]:
-        """Train and dev with the residuals of a function as targets."""
+    def residuals(self, parameters: Parameters) -> list[PhraseVectors]:
+        """Train and dev with the residuals of tensor indexing as targets."""
         parts = self.train, self.dev
-        return [part._replace(z=part.z - function.predict(parameters, part.x, part.y)) for part in parts]
+        return [part._replace(z=part.z - tensor_indexing(parameters, part.x, part.y)) for part in parts]
 
-    def learn(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
-        """Learn a function by gradient descent, starting from the pooled function or else from `start`."""
+    def learn(self, name: str, start: Parameters) -> Parameters:
+        """Learn a function by gradient descent, from the pooled one or else from `start`; in the original scale."""
         pooled_functions = self.pooled_functions.get(name)
         start = rescale(pooled_functions, self.scale) if pooled_functions else start
         others = start | {
             side: np.concatenate([np.zeros_like(start[side][:1]), start[side][1:]]) for side in ("left", "right")
         }
-        train, dev = self.residuals(function, others)
+        train, dev = self.residuals(others)
         # M and N start where they work best with the other parameters: ridge regression on what these leave
         linear, self.penalties[name] = solve_matrices(train, dev, pooled_functions)
         for side, matrix in linear.items():
             start[side] = np.concatenate([matrix, start[side][1:]])
-        return self.descend(name, function, start)
-
-    def descend(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
-        """The function learned by gradient descent, in the original scale."""
-        start = single_precision(start)
-        best, epochs = descend(function, start, self.train, self.dev, self.settings, self.rng, self.report)
+        best, epochs = descend(single_precision(start), self.train, self.dev, self.settings, self.rng, self.report)
         self.curves[name] = [
             [None if value is None or not math.isfinite(value) else value for value in e] for e in epochs
         ]
@@ -364,8 +347,7 @@ def rescale(parameters: Parameters, scale: float) -> Parameters:
     """Parameters of the function for vectors divided by `scale`; parameters of products are multiplied by `scale`."""
     copy = {name: array.astype(np.float64) for name, array in parameters.items()}
     copy["left"][1:] *= scale
-    for name in {FIXED, "tensor"} & set(copy):
-        copy[name] *= scale
+    copy[FIXED] *= scale
     return copy
 
 
@@ -382,7 +364,7 @@ def fit(
     Returns the tables, parameters as "type/function/parameter" and the examples with their parts as `EXAMPLES`, and the
     training record.
     """
-    settings.check_dim(vectors.dim)
+    check_value("rank", settings.rank, int | None, {"le": vectors.dim})
     parts, fitted_types, small_types = check_enough(examples, settings, seed)
     tables = {EXAMPLES: np.hstack([examples.rows, parts[:, None]])}
     curves, penalties, shares = {}, {}, {}

@@ -1,7 +1,6 @@
-"""Composition functions of two word vectors, from additive to full tensor, by name.
+"""Composition functions of two word vectors, by name.
 
-Rows are words: x, y and the result are (phrases, dim). Functions with learned parameters also give the gradient
-of their squared error.
+Rows are words: x, y and the result are (phrases, dim).
 """
 
 from collections.abc import Callable, Mapping
@@ -20,54 +19,32 @@ OWN = "own"  # the trained vector of the phrase itself
 PENALTIES = np.logspace(-5, 2, 29)  # tried on held-out phrases, in units of the vectors' mean square
 
 
-class TensorIndexing:
+def tensor_indexing(parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """z_i = x'W_i y + (Mx)_i + (Ny)_i, each W_i of rank r plus the identity (Zhao, Liu and Sun 2015).
-
-    As of all functions that are fitted by gradient descent, `gradient` returns the errors e = prediction - z, (phrases,
-    dim), and the gradient of half their mean squared length.
 
     `left` (1 + r, dim, dim) holds M, then the rows U_1 ... U_r of every i: left[k, i] is the k-th row of U_i. `right`
     holds N and the V in the same way. So x'U_i'V_i y is a sum over k of component-wise products of two matrix products.
     `identity` (2,) weighs two readings of the identity: e_i e_i', which adds x_i y_i, and the literal one, which adds
     x'y to every component. With r = 0 and no identity this is full additive composition.
     """
-
-    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The vectors z, (phrases, dim)."""
-        a, b = transform(parameters["left"], x), transform(parameters["right"], y)
-        return np.asarray(combine(a, b) + identity_term(parameters["identity"], x, y))
-
-    def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
-    ) -> tuple[np.ndarray, Parameters]:
-        """Gradients: dM = e x', dN = e y', dU_i = e_i (V_i y) x', dV_i = e_i (U_i x) y', all means over phrases."""
-        a, b = transform(parameters["left"], x), transform(parameters["right"], y)
-        error = combine(a, b) + identity_term(parameters["identity"], x, y) - z
-        # a and b become the errors of both factors of each product, in place: the factor of a matrix of its own is 1.
-        a[0] = b[0] = 1
-        a *= error
-        b *= error
-        return error, {"left": backpropagate(b, x), "right": backpropagate(a, y)}
+    a, b = transform(parameters["left"], x), transform(parameters["right"], y)
+    return np.asarray(combine(a, b) + identity_term(parameters["identity"], x, y))
 
 
-class FullTensor:
-    """z_i = x'T_i y + (Mx)_i + (Ny)_i, with `tensor` (dim, dim * dim): a row is the whole matrix T_i."""
+def tensor_indexing_gradient(
+    parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+) -> tuple[np.ndarray, Parameters]:
+    """The errors e = prediction - z, (phrases, dim), and the gradient of half their mean squared length.
 
-    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The vectors z, (phrases, dim)."""
-        linear = transform(parameters["left"], x)[0] + transform(parameters["right"], y)[0]
-        return np.asarray(linear + outer_products(x, y) @ parameters["tensor"].T)
-
-    def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
-    ) -> tuple[np.ndarray, Parameters]:
-        """Gradients: dT_i = e_i x y', the mean over phrases; the rest as in tensor indexing."""
-        error = self.predict(parameters, x, y) - z
-        tensor = error.T @ outer_products(x, y) / len(x)
-        return error, {"left": backpropagate(error[None], x), "right": backpropagate(error[None], y), "tensor": tensor}
-
-
-LearnedFunction = TensorIndexing | FullTensor  # fitted by gradient descent
+    dM = e x', dN = e y', dU_i = e_i (V_i y) x', dV_i = e_i (U_i x) y', all means over phrases.
+    """
+    a, b = transform(parameters["left"], x), transform(parameters["right"], y)
+    error = combine(a, b) + identity_term(parameters["identity"], x, y) - z
+    # a and b become the errors of both factors of each product, in place: the factor of a matrix of its own is 1.
+    a[0] = b[0] = 1
+    a *= error
+    b *= error
+    return error, {"left": backpropagate(b, x), "right": backpropagate(a, y)}
 
 
 def transform(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -88,11 +65,6 @@ def backpropagate(errors: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.asarray(errors.transpose(0, 2, 1) @ rows / len(rows))
 
 
-def outer_products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The outer products x y' of rows, flattened to (phrases, dim * dim)."""
-    return np.asarray(x[:, :, None] * y[:, None, :]).reshape(len(x), -1)
-
-
 def identity_term(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """weights[0] * (x * y) + weights[1] * x'y: the terms of both readings of the identity."""
     products = x * y
@@ -103,17 +75,16 @@ FUNCTIONS: dict[str, Predict] = {  # the first three by Mitchell and Lapata (201
     "additive": lambda parameters, x, y: x + y,
     "weighted-additive": lambda parameters, x, y: parameters["weights"][0] * x + parameters["weights"][1] * y,
     "multiplicative": lambda parameters, x, y: x * y,
-    "full-additive": TensorIndexing().predict,
-    "tensor-indexing": TensorIndexing().predict,
-    "tensor-additive": TensorIndexing().predict,
-    "full-tensor": FullTensor().predict,
+    "full-additive": tensor_indexing,
+    "tensor-indexing": tensor_indexing,
+    "tensor-additive": tensor_indexing,
 }
 
 
 def compose_rows(name: str, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The result of a named function for rows of words, (phrases, dim) float32, in bounded memory."""
     composition = np.empty(x.shape, np.float32)
-    width = x.shape[1] ** 2 if name == "full-tensor" else 2 * x.shape[1] * len(parameters.get("left", [0]))
+    width = 2 * x.shape[1] * len(parameters.get("left", [0]))
     with np.errstate(over="ignore", invalid="ignore"):
         for part in row_blocks(len(x), width):
             composition[part] = FUNCTIONS[name](parameters, x[part], y[part])

@@ -19,7 +19,7 @@ from embeddings.plugins.tensor_indexing.composer import EXAMPLES, POS_TAGS, Comp
 from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
 from embeddings.plugins.tensor_indexing.fitting import ReportFit, check_enough, fit
 from embeddings.plugins.tensor_indexing.phrase_pairs import Examples, PhraseSource, find_examples
-from embeddings.settings import option, with_optional_fields
+from embeddings.settings import check_value, option, with_optional_fields
 from embeddings.support.imports import import_library
 from embeddings.training.progress import Report
 from embeddings.training.run import Interrupted
@@ -83,7 +83,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         run_options.check(self)
         run_options.check_fingerprint(self, threads, seed)
         corpus = as_corpus(corpus, self)
-        self.check_dim(self.run_trainer.dim)
+        check_value("rank", self.rank, int | None, {"le": self.run_trainer.dim})
         encoded: Any = run_options.encode(corpus, threads)
         vocabulary = select_words(encoded, self.run_trainer, run_options.vocabulary_rule)
         phrases, joiner = getattr(corpus.phrase_config, "source", None), getattr(corpus.phrase_config, "joiner", JOINER)

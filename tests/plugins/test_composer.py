@@ -221,8 +221,8 @@ def test_neighbours_exclude_the_words_of_the_phrase(made):
 def test_unknown_functions_types_and_words_are_refused(made):
     with pytest.raises(SettingError, match=r"function.*additive, multi.*'red'.*'sum'"):
         made.compose("w1", "w2", type="red", function="sum")
-    with pytest.raises(SettingError, match=r"function.*'full-tensor'"):
-        made.compose("w1", "w2", function="full-tensor")
+    with pytest.raises(SettingError, match=r"function.*'tensor'"):
+        made.compose("w1", "w2", function="tensor")
     with pytest.raises(UnknownWordError, match="no vector for 'unheard'"):
         made.compose("w1", "unheard")
     with pytest.raises(SettingError, match="compose"):
@@ -263,7 +263,6 @@ def corrupted(model, folder, *, tables=None, record=None):
         ({"red/tensor-indexing/left": np.zeros((0, 6, 6), np.float32)}, {}, "red/tensor-indexing do not fit 6"),
         ({"red/tensor-indexing/right": np.zeros((2, 6, 6), np.float32)}, {}, "red/tensor-indexing do not fit 6"),
         ({"red/weighted-additive/weights": np.zeros(2, np.int64)}, {}, "red/weighted-additive do not fit 6 components"),
-        ({"red/full-tensor/tensor": np.zeros((6, 36), np.float32)}, {}, "red/full-tensor do not fit 6 components"),
         ({"red/additive/left": np.zeros((6, 36), np.float32)}, {}, "red/additive do not fit 6 components"),
         ({"phrases": np.zeros((3, 4), np.int32)}, {}, r"'phrases'.*\(3, 4\)"),
         ({"phrases": np.zeros((3, 5), np.float32)}, {}, "'phrases'.*float32"),

@@ -1,6 +1,8 @@
 """Distillation: its start, gradients and steps beside a naive version, and what is read, refused and saved."""
 
 import json
+import os
+import threading
 
 import naive_distillation as naive
 import numpy as np
@@ -8,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from naive_pairs import numerical_gradient
+from platforms import needs_pipes
 
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, SettingError
@@ -139,6 +142,19 @@ def test_word_vectors_may_be_a_vector_file(tmp_path):
     table = train(texts, vectors, word_vectors=save_words(tmp_path / "w.parquet", words))
     file = train(texts, vectors, word_vectors=str(tmp_path / "w.txt"))
     np.testing.assert_allclose(file.vectors.matrix, table.vectors.matrix, atol=1e-3)
+
+
+@needs_pipes
+def test_word_vectors_may_be_a_table_in_a_pipe(tmp_path):
+    texts, vectors, words = teacher_texts()
+    rows = [{"word": f"word{number}", "vector": row} for number, row in enumerate(words.astype(np.float32).tolist())]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (tmp_path / "w.jsonl").write_text(lines)
+    file = train(texts, vectors, word_vectors=str(tmp_path / "w.jsonl"))
+    os.mkfifo(tmp_path / "pipe")
+    threading.Thread(target=(tmp_path / "pipe").write_text, args=(lines,), daemon=True).start()
+    pipe = train(texts, vectors, word_vectors=str(tmp_path / "pipe"))
+    np.testing.assert_array_equal(pipe.vectors.matrix, file.vectors.matrix)
 
 
 def test_missing_word_vectors_are_refused_before_the_corpus_is_read(tmp_path, monkeypatch):

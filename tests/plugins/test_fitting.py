@@ -71,21 +71,6 @@ def test_known_functions_are_recovered(identity):
             assert np.linalg.norm(rival - expected) > 0.05 * np.linalg.norm(expected), function
 
 
-def test_a_known_tensor_is_recovered_by_the_full_tensor():
-    vectors, triples, known = synthetic_phrases(rank=5, types=("red",), words=40)
-    made = em.TensorIndexing(
-        rank=1, identity="none", penalty=0.0, full_tensor=True, fit_batch=64, fit_learning_rate=0.01
-    ).fit(vectors, triples)
-    x, y = vectors["w3"].astype(float), vectors["w7"].astype(float)
-    expected = expected_vector(x, y, **known["red"])
-    error = {
-        name: np.linalg.norm(made.compose("w3", "w7", function=name) - expected)
-        for name in ("tensor-indexing", "full-tensor")
-    }
-    assert error["full-tensor"] < 0.02 * np.linalg.norm(expected)
-    assert error["tensor-indexing"] > 0.1 * np.linalg.norm(expected)
-
-
 def test_the_scale_of_vectors_does_not_matter():
     vectors, triples, _ = synthetic_phrases()
     larger = em.Vectors(vectors.words, vectors.matrix * np.float32(4))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.plugins.tensor_indexing.fitting import SHARES, additive_scale, best_share, blend
-from embeddings.plugins.tensor_indexing.functions import PhraseVectors, TensorIndexing
+from embeddings.plugins.tensor_indexing.functions import PhraseVectors, tensor_indexing
 
 
 def random_parameters(seed, rank=2, dim=4):
@@ -26,9 +26,9 @@ def part(seed, n=40, dim=4):
 @given(st.floats(0, 1), st.floats(-3, 3), st.integers(0, 2**32 - 1), st.integers(0, 3))
 def test_blend_interpolates(share, scale, seed, rank):
     x, y, _ = part(seed)
-    function, parameters = TensorIndexing(), random_parameters(seed, rank)
-    expected = (1 - share) * function.predict(parameters, x, y) + share * scale * (x + y)
-    np.testing.assert_allclose(function.predict(blend(parameters, share, scale), x, y), expected, atol=1e-10)
+    parameters = random_parameters(seed, rank)
+    expected = (1 - share) * tensor_indexing(parameters, x, y) + share * scale * (x + y)
+    np.testing.assert_allclose(tensor_indexing(blend(parameters, share, scale), x, y), expected, atol=1e-10)
 
 
 def test_scale_equals_least_squares():
@@ -40,7 +40,7 @@ def test_scale_equals_least_squares():
 
 def errors_and_rank(parameters, part, share, scale, phrases):
     """Squared errors, and mean reciprocal rank, phrase by phrase."""
-    composed = TensorIndexing().predict(blend(parameters, share, scale), part.x, part.y)
+    composed = tensor_indexing(blend(parameters, share, scale), part.x, part.y)
     ranks = []
     for one, true in zip(composed, part.z, strict=True):
         cosines = [one @ other / np.linalg.norm(other) for other in phrases]

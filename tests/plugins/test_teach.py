@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from platforms import needs_pipes
 
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
@@ -32,6 +34,15 @@ def unit(vectors):
 def read(path):
     table = pq.read_table(path)
     return table["text"].to_pylist(), np.array(table["embedding"].to_pylist())
+
+
+def write(path, text, is_pipe):
+    """Write a file, or a pipe that is read once."""
+    if is_pipe:
+        os.mkfifo(path)
+        threading.Thread(target=path.write_text, args=(text,), daemon=True).start()
+    else:
+        path.write_text(text)
 
 
 class Failing:
@@ -110,18 +121,19 @@ def test_the_words_of_a_vocabulary_are_texts(tmp_path, name):
     assert read(tmp_path / "v.parquet")[0][:2] == ["the", "cat"]
 
 
-def test_texts_near_those_of_a_test_set_are_left_out(tmp_path):
-    (tmp_path / "test.csv").write_text(
-        "a,b,score\n" + "the red fox jumps,the blue bird sings,1\n" + "the x,the y,2\n" * 20
-    )
+@pytest.mark.parametrize("is_pipe", [False, pytest.param(True, marks=needs_pipes)])
+def test_texts_near_those_of_a_test_set_are_left_out(tmp_path, is_pipe):
+    rows = "a,b,score\n" + "the red fox jumps,the blue bird sings,1\n" + "the x,the y,2\n" * 20
+    write(tmp_path / "test.csv", rows, is_pipe)
     texts = ["a Red fox jumps 1", "the fox is a quick animal of woods 2", "the bird 3", "blue bird sings 4", "the 5"]
     teach(texts, vectors_of, tmp_path / "v.parquet", exclude=[tmp_path / "test.csv"])
     assert read(tmp_path / "v.parquet")[0] == [texts[1], texts[2], texts[4]]
 
 
-def test_a_test_set_may_be_lines_of_text_or_of_cells(tmp_path):
+@pytest.mark.parametrize("is_pipe", [False, pytest.param(True, marks=needs_pipes)])
+def test_a_test_set_may_be_lines_of_text_or_of_cells(tmp_path, is_pipe):
     lines = ["the red fox jumps", "a list, of words\tthe blue bird sings\t3", "", "the y"]
-    (tmp_path / "test.txt").write_text("\n".join(lines))
+    write(tmp_path / "test.txt", "\n".join(lines), is_pipe)
     texts = ["red fox jumps 1", "the fox is a quick animal of woods 2", "blue bird sings 3"]
     teach(texts, vectors_of, tmp_path / "v.parquet", exclude=[tmp_path / "test.txt"])
     assert read(tmp_path / "v.parquet")[0] == [texts[1]]

@@ -118,12 +118,10 @@ def test_a_corpus_without_phrases_is_refused_before_training():
         em.TensorIndexing(**SMALL).train(em.Corpus(lines()), progress=report)
 
 
-def test_rank_and_full_tensor_must_fit_the_vectors():
+def test_the_rank_must_fit_the_vectors():
     with pytest.raises(SettingError, match=r"rank.*8.*9"):
         em.TensorIndexing(**SMALL, rank=9).train(corpus())
     vectors = em.Vectors(["a", "b"], np.ones((2, 101), np.float32))
-    with pytest.raises(SettingError, match=r"full_tensor.*100.*101"):
-        em.TensorIndexing(full_tensor=True, min_phrases=0).fit(vectors)
     assert em.TensorIndexing(rank=101, min_phrases=0).fit(vectors).record["phrases"] == {}
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from embeddings.errors import SettingError
 from embeddings.plugins.tensor_indexing.functions import (
     FUNCTIONS,
-    FullTensor,
-    TensorIndexing,
     compose_rows,
+    tensor_indexing,
+    tensor_indexing_gradient,
 )
 
 shapes = st.tuples(st.integers(1, 6), st.integers(0, 3), st.integers(1, 5), st.integers(0, 2**32 - 1))
@@ -42,7 +42,7 @@ def test_tensor_indexing_equals_its_formula(shape, identity):
     dim, rank, n, seed = shape
     x, y, _ = rows(seed, n, dim)
     parameters = random_parameters(np.random.default_rng(seed), dim, rank)
-    predicted = TensorIndexing().predict(to_tables(parameters, *identity), x, y)
+    predicted = tensor_indexing(to_tables(parameters, *identity), x, y)
     expected = [
         expected_vector(a, b, **parameters, elementwise=identity[0], literal=identity[1])
         for a, b in zip(x, y, strict=True)
@@ -50,19 +50,7 @@ def test_tensor_indexing_equals_its_formula(shape, identity):
     np.testing.assert_allclose(predicted, expected, rtol=1e-10, atol=1e-10)
 
 
-@given(shapes)
-@settings(deadline=None, max_examples=20)
-def test_full_tensor_equals_its_formula(shape):
-    dim, _, n, seed = shape
-    rng = np.random.default_rng(seed)
-    x, y, _ = rows(seed, n, dim)
-    m, k, tensor = rng.normal(size=(dim, dim)), rng.normal(size=(dim, dim)), rng.normal(size=(dim, dim, dim))
-    predicted = FullTensor().predict({"left": m[None], "right": k[None], "tensor": tensor.reshape(dim, -1)}, x, y)
-    expected = [[a @ tensor[i] @ b + m[i] @ a + k[i] @ b for i in range(dim)] for a, b in zip(x, y, strict=True)]
-    np.testing.assert_allclose(predicted, expected, rtol=1e-10, atol=1e-10)
-
-
-def numeric_gradient(function, tables, name, x, y, z, step=1e-5):
+def numeric_gradient(tables, name, x, y, z, step=1e-5):
     """Central differences of half the mean squared length of the error, by each number of a parameter."""
     slope = np.zeros(tables[name].size)
     flat = tables[name].reshape(-1)
@@ -70,7 +58,7 @@ def numeric_gradient(function, tables, name, x, y, z, step=1e-5):
         losses = []
         for moved in (value + step, value - step):
             flat[place] = moved
-            losses.append(((function.predict(tables, x, y) - z) ** 2).sum() / (2 * len(x)))
+            losses.append(((tensor_indexing(tables, x, y) - z) ** 2).sum() / (2 * len(x)))
         flat[place] = value
         slope[place] = (losses[0] - losses[1]) / (2 * step)
     return slope.reshape(tables[name].shape)
@@ -82,28 +70,11 @@ def test_gradient_of_tensor_indexing(shape, identity):
     dim, rank, n, seed = shape
     x, y, z = rows(seed, n, dim)
     tables = to_tables(random_parameters(np.random.default_rng(seed), dim, rank), *identity)
-    check_gradient(TensorIndexing(), tables, ("left", "right"), x, y, z)
-
-
-@given(shapes)
-@settings(deadline=None, max_examples=10)
-def test_gradient_of_the_full_tensor(shape):
-    dim, _, n, seed = shape
-    rng = np.random.default_rng(seed)
-    x, y, z = rows(seed, n, dim)
-    tables = {name: rng.normal(size=(1, dim, dim)) for name in ("left", "right")}
-    tables["tensor"] = rng.normal(size=(dim, dim * dim))
-    check_gradient(FullTensor(), tables, ("left", "right", "tensor"), x, y, z)
-
-
-def check_gradient(function, tables, names, x, y, z):
-    error, gradient = function.gradient(tables, x, y, z)
-    np.testing.assert_allclose(error, function.predict(tables, x, y) - z, atol=1e-12)
-    assert set(gradient) == set(names)
-    for name in names:
-        np.testing.assert_allclose(
-            gradient[name], numeric_gradient(function, tables, name, x, y, z), rtol=1e-6, atol=1e-7
-        )
+    error, gradient = tensor_indexing_gradient(tables, x, y, z)
+    np.testing.assert_allclose(error, tensor_indexing(tables, x, y) - z, atol=1e-12)
+    assert set(gradient) == {"left", "right"}
+    for name, slope in gradient.items():
+        np.testing.assert_allclose(slope, numeric_gradient(tables, name, x, y, z), rtol=1e-6, atol=1e-7)
 
 
 def test_blocks_do_not_change_the_result(monkeypatch):
