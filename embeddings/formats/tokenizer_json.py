@@ -4,9 +4,14 @@ The normalizer of the file does what training did: it replaces all that is not p
 one where another word begins; then it changes the words, which line ends separate, as `WordRules.normalize_words` does.
 The text is then split at line ends. Regular expressions are those of Oniguruma, in which "(?<=...)" may contain
 alternatives of different lengths, but no repetition.
+
+Each step reads the whole text, which takes longer than what it changes. Oniguruma skips most of a text where an
+expression begins with one of few characters that are alternatives, and tries each character where it begins with a
+class of characters or looks behind.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,6 +50,8 @@ UNKNOWN = "[UNK]"
 MAX_MARKS = 3  # after a character, which are passed over to find it
 CONNECTOR = word_break.N_CLASSES  # of the character that joins words to phrases
 LINES = "\n"
+MAX_MARK = 0x20000  # above the code points of all marks
+ABOVE = 230  # the combining class of marks above a letter, such as a dot
 BLANKS = " +"  # the white space that compatibility forms contain
 Step = str | tuple[str, str]  # the name of a normalizer, or a regular expression and its replacement
 
@@ -82,17 +89,16 @@ def write_tokenizer(words: list[str], path: Path, form: Any = None) -> str:
         )
     if joiner is None or not any(joiner in word for word in words):
         joiner = ""
-    changing = list(map(normalizer, changing_steps(rules, words)))
+    separating, changing = separating_steps(rules, joiner), changing_steps(rules, words)
+    if is_spaced := keeps_spaces(rules):
+        separating, changing = map(ending_at_spaces, (separating, changing))
+    changing = list(map(normalizer, changing))
     if not is_known:
         special = "\n".join(word for word in words if not word.isascii() or "'" in word)
         changing = [one for one in changing if one.normalize_str(special) == special]
-    separating = list(map(normalizer, separating_steps(rules.tokenizer, joiner)))
-    tokenizer.normalizer = tokenizers.normalizers.Sequence([*separating, *changing])
-    lines = tokenizers.pre_tokenizers.Split(LINES, "removed")
-    flag = char_set(code_points(REGIONAL))
-    flags = tokenizers.pre_tokenizers.Split(tokenizers.Regex(f"[{flag}][^{flag}]*[{flag}]?[^{flag}]*"), "isolated")
-    splits = [lines, flags] if isinstance(rules.tokenizer, WordTokenizer) else [lines]
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(splits)
+    tokenizer.normalizer = tokenizers.normalizers.Sequence([*map(normalizer, separating), *changing])
+    splits = tokenizers.pre_tokenizers
+    tokenizer.pre_tokenizer = splits.WhitespaceSplit() if is_spaced else splits.CharDelimiterSplit(LINES)
     tokenizer.add_special_tokens([unknown])
     path.write_text(tokenizer.to_str(), encoding="utf-8")
     return unknown
@@ -106,6 +112,16 @@ def normalizer(step: Step) -> Any:
     pattern, replacement = step
     is_character = len(pattern) == 1
     return tokenizers.normalizers.Replace(pattern if is_character else tokenizers.Regex(pattern), replacement)
+
+
+def keeps_spaces(rules: WordRules) -> bool:
+    """Whether spaces separate words like line ends: words have none, and get none from compatibility forms."""
+    return not isinstance(rules.tokenizer, CharClassTokenizer) and not rules.fold and rules.normalize != "nfkc"
+
+
+def ending_at_spaces(steps: Iterable[Step]) -> list[Step]:
+    """Steps for a text in which spaces end words too."""
+    return [step if isinstance(step, str) else (step[0].replace("[^\n", "[^\n "), step[1]) for step in steps]
 
 
 def guess_rules(words: list[str]) -> WordRules:
@@ -146,11 +162,12 @@ def code_points(*classes: int) -> NDArray[np.int64]:
     return np.flatnonzero(np.isin(word_break.word_classes(word_break.LIMITS[-1]), classes))
 
 
-def separating_steps(tokenizer: Any, joiner: str) -> Iterator[Step]:
+def separating_steps(rules: WordRules, joiner: str) -> Iterator[Step]:
     """Yield the steps that separate words by line ends.
 
     joiner: the character between the words of phrases; empty if no word has it.
     """
+    tokenizer = rules.tokenizer
     joining = char_set(np.array([*map(ord, joiner)], np.int64))
     if isinstance(tokenizer, CharClassTokenizer):
         classes = char_classes(tokenizer, word_break.LIMITS[-1])
@@ -160,15 +177,18 @@ def separating_steps(tokenizer: Any, joiner: str) -> Iterator[Step]:
         if len(first):
             yield f"(?<=[^\n])(?=[{char_set(first)}])", LINES
     else:
-        yield from word_break_steps(tokenizer if isinstance(tokenizer, WordTokenizer) else WordTokenizer(), joining)
+        splitter = tokenizer if isinstance(tokenizer, WordTokenizer) else WordTokenizer()
+        yield from word_break_steps(splitter, joining, " " * keeps_spaces(rules))
     if joining:
         yield f"(?<![^\n])[{joining}]+|[{joining}]+(?![^\n])", LINES
 
 
-def word_break_steps(tokenizer: WordTokenizer, joining: str) -> Iterator[Step]:
+def word_break_steps(tokenizer: WordTokenizer, joining: str, spaces: str) -> Iterator[Step]:
     """Yield the steps that separate the words of `WordTokenizer`, as the moves of `word_break` do.
 
-    joining: the character between the words of phrases, or nothing.
+    Arguments:
+        joining: the character between the words of phrases, or nothing.
+        spaces: a space if it stays in the text, or nothing.
     """
     emoji = (EMOJI, REGIONAL) * (tokenizer.emoji != "drop")
     quotes = (QUOTE, APOSTROPHE) * (tokenizer.apostrophes == "join")
@@ -189,15 +209,19 @@ def word_break_steps(tokenizer: WordTokenizer, joining: str) -> Iterator[Step]:
         one, side = f"[{char_set(code_points(*middle))}]", f"[{char_set(code_points(*sides))}]"
         return f"{after(side, one)}{marks}*{side}"
 
-    yield f"[^{kept}]+", LINES
     letters = (LETTER, HEBREW)
     contexts = [stays((MID_LETTER, MID_BOTH, *quotes), letters), stays((MID_NUMBER, MID_BOTH, *quotes), (NUMBER,))]
     contexts += [stays(double, (HEBREW,))] * len(double) + [stays(hyphens, word)] * len(hyphens)
     if quotes:  # also at the end of a word
         contexts.append(after(f"[{char_set(code_points(HEBREW))}]", "'"))
-    yield f"[{char_set(code_points(*inner))}](?!{'|'.join(contexts)})", LINES
-    yield f"(?<![^\n]){marks}+", LINES
-    yield "|".join(first_places(word, starting, marks, joining, after)), LINES
+    separators = f"(?:[^{kept}{spaces}]+|[{char_set(code_points(*inner))}](?!{'|'.join(contexts)}))"
+    # one step for all that separates words, as none of the conditions depends on what another has replaced
+    first = [f"{separators}{marks}*", f"(?:\\A| ){marks}+", *first_places(word, starting, marks, joining, after)]
+    yield "|".join(first), LINES
+    if REGIONAL in starting:  # two letters are a flag
+        flags = code_points(REGIONAL)
+        one, another = "|".join(map(chr, flags.tolist())), f"[{char_set(flags)}]"
+        yield f"(?:{one}){marks}*{another}{marks}*\\K(?={another})", LINES
 
 
 def first_places(word: tuple[int, ...], starting: tuple[int, ...], marks: str, joining: str, after: Any) -> list[str]:
@@ -225,6 +249,9 @@ def changing_steps(rules: WordRules, words: list[str]) -> Iterator[Step]:
     yield from lower
     if isinstance(rules.tokenizer, WordTokenizer):
         yield from cleaning_steps(rules.tokenizer)
+    if lower and forms == ["NFC"] and (rules.case, rules.fold, rules.language) == ("lower", "", None):
+        yield from composing_steps(available)
+        return
     yield from forms
     for kind in filter(None, rules.fold.split(",")):
         yield from folding_steps(kind, available)
@@ -236,8 +263,7 @@ def changing_steps(rules: WordRules, words: list[str]) -> Iterator[Step]:
             yield from [(word_cleaning.DOTTED.pattern, "i")] if "i" in available else []
             yield from [(word_cleaning.LITHUANIAN_DOT.pattern, "")] if rules.language == "lt" else []
             yield from forms
-            is_greek = rules.case == "lower" and "\u03c2" in available
-            yield from [(word_cleaning.FINAL_SIGMA.pattern, "\u03c2")] if is_greek else []
+            yield from final_sigma_steps(available) if rules.case == "lower" else []
     if rules.language == "el":
         yield from folding_steps("tonos", available)
     elif not lower and rules.fold:
@@ -245,6 +271,25 @@ def changing_steps(rules: WordRules, words: list[str]) -> Iterator[Step]:
     if (rules.fold or rules.normalize == "nfkc") and rules.is_built_in and rules.tokenizer(" ") == []:
         yield f"(?<![^\n]){BLANKS}|{BLANKS}(?![^\n])", ""
         yield BLANKS, "_"
+
+
+def composing_steps(available: set[str]) -> Iterator[Step]:
+    """Yield the steps of the default rules from the first NFC on, with only one NFC, which takes long.
+
+    The dot is removed before it instead of after it, unless NFC will move a mark between the letter and the dot.
+    """
+    if "i" in available:
+        classes = np.array([combining(chr(point)) for point in range(MAX_MARK)])
+        moved, others = (char_set(np.flatnonzero(one)) for one in ((classes > 0) & (classes < ABOVE), classes >= ABOVE))
+        yield f"(?:i|\u0131)\u0307(?![{others}]*[{moved}])", "i"
+    yield "NFC"
+    yield from final_sigma_steps(available)
+
+
+def final_sigma_steps(available: set[str]) -> Iterator[Step]:
+    """Yield the step that writes a sigma at the end of a word, if a word has such a sigma."""
+    if "\u03c2" in available:
+        yield word_cleaning.FINAL_SIGMA.pattern, "\u03c2"
 
 
 def lower_case_steps(rules: WordRules, available: set[str]) -> Iterator[Step]:
@@ -258,13 +303,21 @@ def lower_case_steps(rules: WordRules, available: set[str]) -> Iterator[Step]:
 
 def cleaning_steps(tokenizer: WordTokenizer) -> Iterator[Step]:
     """Yield the steps of `word_cleaning.clean`, but for names of emoji."""
-    viramas = char_set(np.array([point for point in range(0x20000) if combining(chr(point)) == word_cleaning.VIRAMA]))
+    viramas = char_set(np.array([point for point in range(MAX_MARK) if combining(chr(point)) == word_cleaning.VIRAMA]))
     yield word_cleaning.invisible().pattern, ""
-    joiners = word_cleaning.JOINERS.pattern
-    yield f"(?<![\u0590-\U0010ffff]){joiners}|(?<![\u200c\u200d{viramas}]){joiners}(?![^\n])", ""
-    yield word_cleaning.INNER_APOSTROPHE.pattern, "'"
+    joiners = "[\u200c\u200d]*"
+    idle = f"(?<![\u0590-\U0010ffff].){joiners}|(?<![\u200c\u200d{viramas}].){joiners}(?![^\n])"
+    yield f"(?:\u200c|\u200d)(?:{idle})", ""
+    yield in_turn(word_cleaning.INNER_APOSTROPHE.pattern), "'"
     if tokenizer.hyphens == "join":
-        yield word_cleaning.INNER_HYPHEN.pattern, "-"
+        yield in_turn(word_cleaning.INNER_HYPHEN.pattern), "-"
+
+
+def in_turn(pattern: str) -> str:
+    """A pattern of `word_cleaning` that begins with a class of few characters, with these as alternatives."""
+    characters, rest = pattern.removeprefix("[").split("]", 1)
+    alternatives = "|".join(re.findall(r"\\u....|.", characters))
+    return f"(?:{alternatives}){rest}(?!\\p{{M}})"  # a mark is in \w here, but not in Python
 
 
 def folding_steps(kind: str, available: set[str]) -> Iterator[Step]:

@@ -1,5 +1,6 @@
 """The tokenizer.json of exported folders: texts become the same words as in `embed`, by all rules, in all scripts."""
 
+import json
 from itertools import product
 from typing import get_args
 
@@ -28,7 +29,7 @@ TEXTS = [
     "العَرَبِيَّة كتـــاب أحمد \ufefb مدرسة على ـــ می\u200cخواهم کتاب\u200cها",
     "한국어 \u1112\u1161\u11ab ſtraße STRASSE groß Maſſe",
     "U.S.A. e.g. 3.14 1,000.5 12:30 a.'b one,two x_y _em_ snake_case \u201cquotes\u201d \u2014 \u2026",
-    "soft\u00adhyphen zero\u200bwidth \u2060joined \u0301x a\u0301.b\u0301",
+    "soft\u00adhyphen zero\u200bwidth \u2060joined \u0301x a\u0301.b\u0301 ws\u2019\u0301a i\u0307\u0323 \u0131\u0307",
     "Հայերեն՞ բա՛րև J\u0307 jį\u0307\u0301 i\u0307\u0301 LIETUVIŲ მᲥᲐ Ꭰꭰ И\u0306 Ё",
     "မြန်မာ ភាសាខ្មែរ ລາວ ދިވެހި ትግርኛ ᓄᓇᕗᑦ 𐐀𐐨 𝐀𝐛",
     "tab\there\nand lines\r\nhere ...",
@@ -108,6 +109,12 @@ def test_vectors_of_unknown_origin_are_not_changed(tmp_path, words, text, tokens
     """Texts are split by the tokenizer `words`, and rules apply that change no word."""
     tokenizer = exported(em.Vectors(words, np.eye(len(words))), tmp_path / "m")
     assert tokenizer.encode(text).tokens == (words if tokens == "all" else tokens)
+
+
+def test_default_rules_take_few_steps_each_of_which_reads_the_whole_text(tmp_path):
+    rules = DEFAULTS | {"tokenizer": "words"}
+    tokenizer = exported(em.Vectors(["don't", "i", "\u03c2"], np.eye(3), word_form=WordForm(rules)), tmp_path / "m")
+    assert len(json.loads(tokenizer.to_str())["normalizer"]["normalizers"]) <= 10
 
 
 def test_the_unknown_token_is_not_a_word(tmp_path):
