@@ -84,10 +84,6 @@ class NoWordsError(CorpusError):
         self.sentences, self.documents, self.has_items = sentences, documents, has_items
 
 
-class SingleTextError(CorpusError):
-    """A line or row has one text where a pair has two."""
-
-
 class FormatError(EmbeddingsError):
     """A file is missing or broken, or its format is unknown."""
 

@@ -1,40 +1,27 @@
-"""Tables of CSV and TSV (RFC 4180), with line numbers and a limit on the size of a row; lines of cells between tabs.
+"""Tables of CSV and TSV (RFC 4180), and lines of cells between tabs, with line numbers and a limit on a row's size.
 
-Arrow parses blocks of whole rows; the `csv` module the column names, and blocks that Arrow refuses.
+Arrow parses blocks of whole rows; the `csv` module the first row, and blocks that Arrow refuses.
 """
 
 import csv
-import re
-from codecs import BOM_UTF8, getincrementaldecoder
-from collections.abc import Iterable, Iterator, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
-from io import IncrementalNewlineDecoder, StringIO
-from itertools import chain, islice
+from io import StringIO
 from threading import Lock
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embeddings.corpora.reading.arrow_tables import ArrowTable
-from embeddings.corpora.reading.columns import Role
 from embeddings.corpora.reading.encodings import Utf8Decoder
-from embeddings.corpora.reading.record_rows import (
-    N_CHECKED,
-    BlockTable,
-    Record,
-    are_numbers,
-    complete_lines,
-    is_number,
-    position_names,
-)
-from embeddings.corpora.reading.tables import Batch, cast
+from embeddings.corpora.reading.record_rows import N_CHECKED, are_numbers, is_number, position_names
 from embeddings.corpora.reading.text_block import MAX_ROW, gather, is_long
-from embeddings.errors import CorpusError, SingleTextError
+from embeddings.errors import CorpusError
 from embeddings.support.arrow import combine_chunks, pa
 
 MAX_HEADER = 1 << 20  # characters
-LINE_END = re.compile(rb"\r\n|\r|\n")
 QUOTE = ord('"')
 FIELD_LIMIT = Lock()  # held while `csv.field_size_limit`, which is global, is changed
 
@@ -47,57 +34,111 @@ class CsvTable(ArrowTable):
 
     Arguments:
         header: whether the first row holds the column names; None: it does, unless a cell of it is a number.
+        has_quotes: else quotes are characters as all others, and lines of white space are skipped, too.
     """
 
     is_text = True
 
     def __init__(
-        self, blocks: Iterable[bytes], name: str, delimiter: str, decoder: Utf8Decoder, *, header: bool | None = True
-    ) -> None:
-        self.blocks, self.delimiter = iter(blocks), delimiter
-        rows, self.text, self.n_lines = read_rows(self.blocks, name, delimiter)
+        self, blocks: Iterable[bytes], name: str, delimiter: str, decoder: Utf8Decoder, *, header: bool | None = True,
+        has_quotes: bool = True,
+    ) -> None:  # fmt: skip
+        self.blocks, self.delimiter, self.has_quotes = iter(blocks), delimiter, has_quotes
+        self.text, self.is_end, self.n_lines, self.n_cells, self.name = b"", False, 0, 0, name
+        rows: list[list[str]] = []
+        while not rows and self.read_on():
+            rows = self.parsed_rows(limit=1)
+            if not rows and len(self.text) > MAX_HEADER:
+                problem = f"the row that starts here is longer than {MAX_HEADER} characters; is this a table?"
+                raise self.error(1, problem)
         names = rows[0] if rows else []
-        self.n_cells = len(names)
         self.has_names = not any(map(is_number, names)) if header is None else header
         self.first_rows = [] if self.has_names else rows  # rows read before the other rows
         if not self.has_names:
             names = position_names(names)
-        super().__init__(name, pa.schema([(one, pa.string()) for one in names]), self.parsed_rows, decoder)
+        super().__init__(name, pa.schema([(one, pa.string()) for one in names]), self.read_rows, decoder)
 
     @cached_property
     def spelled_numbers(self) -> list[str]:  # type: ignore[override]
         """The names of the columns whose first cells are numbers."""
-        rows, self.text, self.n_lines = read_rows(
-            chain([self.text], self.blocks), self.name, self.delimiter, self.n_cells, self.n_lines
-        )
-        self.first_rows += rows
+        while len(self.first_rows) < N_CHECKED and self.read_on():
+            self.first_rows += self.parsed_rows(N_CHECKED - len(self.first_rows))
         cells = zip(*self.first_rows[:N_CHECKED], strict=True)
         return [name for name, column in zip(self.columns, cells, strict=False) if are_numbers(column)]
 
-    def parsed_rows(self, names: list[str]) -> Iterator[Any]:
+    def read_on(self) -> bool:
+        """Append the next blocks to the text that is not parsed yet; returns whether there is any text."""
+        block = b"" if self.is_end else gather(self.blocks, len(self.text))
+        self.is_end = not block
+        self.text += block
+        return bool(self.text)
+
+    def read_rows(self, names: list[str]) -> Iterator[Any]:
         """Yield the rows of the columns `names`, a block at a time."""
         places = [self.columns.index(name) for name in names]
         if self.first_rows:
             yield strings_batch(self.first_rows, names, places)
-        text = self.text
-        while (block := gather(self.blocks, len(text))) or text:
-            text += block
-            end = find_row_end(text, self.delimiter, is_end=not block)
-            if end == 0:
-                if is_long(text):
-                    raise CsvReader([], self.name, self.delimiter, self.n_cells, self.n_lines).long_row_error()
-                continue
-            table = None if end is None else parse_cells(memoryview(text)[:end], self.delimiter, self.n_cells, places)
-            if end is None or table is None:
-                rows, text, self.n_lines = read_rows(
-                    chain([text], self.blocks), self.name, self.delimiter, self.n_cells, self.n_lines
+        while self.read_on():
+            end, table = find_row_end(self.text, self.delimiter, is_end=self.is_end, has_quotes=self.has_quotes), None
+            if end:
+                table = parse_cells(
+                    memoryview(self.text)[:end], self.delimiter, self.n_cells, places, has_quotes=self.has_quotes
                 )
-                yield strings_batch(rows, names, places)
-            else:
-                feeds, returns, pairs = (text.count(one, 0, end) for one in (b"\n", b"\r", b"\r\n"))
+            if table is not None:
+                feeds, returns, pairs = (self.text.count(one, 0, end) for one in (b"\n", b"\r", b"\r\n"))
                 self.n_lines += feeds + returns - pairs
-                text = text[end:]
+                self.text = self.text[end:]
                 yield pa.record_batch(list(map(combine_chunks, table.columns)), names)
+            elif end != 0 and (rows := self.parsed_rows()):
+                yield strings_batch(rows, names, places)
+            elif is_long(self.text):
+                problem = f"the row that starts here is longer than {MAX_ROW} characters; is a quote never closed?"
+                raise self.error(1, problem)
+
+    def parsed_rows(self, limit: int | None = None) -> list[list[str]]:
+        """Take complete rows, at most `limit` of them, from the start of the text, parsed by the standard library."""
+        # a carriage return that is last may be half of a line end
+        stop = max(self.text.rfind(b"\n"), self.text.rfind(b"\r", 0, max(len(self.text) - 1, 0))) + 1
+        stop = len(self.text) if self.is_end else stop
+        lines = StringIO(self.text[:stop].decode(), newline="").readlines()
+        quoting = csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE
+        reader = csv.reader(lines, delimiter=self.delimiter, quoting=quoting, strict=True)
+        rows, n_lines = [], 0  # lines of complete rows
+        with field_limit():
+            try:
+                while len(rows) != limit and (row := next(reader, None)) is not None:
+                    if row and (self.has_quotes or len(row) > 1 or row[0].strip()):
+                        self.n_cells = self.n_cells or len(row)
+                        if len(row) != self.n_cells:
+                            problem = f"the row has {len(row)} cells, but the first row has {self.n_cells}"
+                            raise self.error(n_lines + 1, problem)
+                        rows.append(row)
+                    n_lines = reader.line_num
+            except csv.Error as error:
+                if str(error) != "unexpected end of data":
+                    problem = 'text after the closing quote of a cell; write a quote within a cell as ""'
+                    raise self.error(reader.line_num, problem) from error
+                if self.is_end:
+                    problem = "a quoted cell of the row that starts here is never closed"
+                    raise self.error(n_lines + 1, problem) from error
+        self.text = "".join(lines[n_lines:]).encode() + self.text[stop:]
+        self.n_lines += n_lines
+        return rows
+
+    def error(self, line: int, problem: str) -> CorpusError:
+        """Return an error for a line of the text, from 1."""
+        return CorpusError(f"{self.name}, line {self.n_lines + line}: {problem}")
+
+
+@contextmanager
+def field_limit() -> Iterator[None]:
+    """Let cells have any size that rows may have."""
+    with FIELD_LIMIT:
+        limit = csv.field_size_limit(2 * MAX_ROW)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(limit)
 
 
 def strings_batch(rows: list[list[str]], names: list[str], places: list[int]) -> Any:
@@ -125,7 +166,7 @@ def parse_cells(text: memoryview, delimiter: str, n_columns: int, places: list[i
         return None
 
 
-def find_row_end(text: bytes, delimiter: str, *, is_end: bool) -> int | None:
+def find_row_end(text: bytes, delimiter: str, *, is_end: bool, has_quotes: bool = True) -> int | None:
     """Return the offset after the last complete row of a text that starts at a row; 0 if no row is complete.
 
     None: a quote is neither at the border of a cell nor doubled, or is never closed; or Arrow would drop a byte order
@@ -135,7 +176,7 @@ def find_row_end(text: bytes, delimiter: str, *, is_end: bool) -> int | None:
         return None
     size = len(text) if is_end else max(len(text) - 1, 0)  # half a line end or half a doubled quote may be last
     data = np.frombuffer(text, np.uint8)
-    quotes = np.flatnonzero(data[:size] == QUOTE)
+    quotes = np.flatnonzero(data[: size * has_quotes] == QUOTE)
     if len(quotes):
         is_border = np.zeros(256, bool)
         is_border[[ord(delimiter), *b'\r\n"']] = True  # two adjacent quotes close and open
@@ -156,147 +197,3 @@ def find_row_end(text: bytes, delimiter: str, *, is_end: bool) -> int | None:
         if line_end >= 0:
             return line_end + (2 if text[line_end : line_end + 2] == b"\r\n" else 1)
     return 0
-
-
-def read_rows(
-    blocks: Iterator[bytes], name: str, delimiter: str, n_cells: int = 0, n_lines: int = 0
-) -> tuple[list[list[str]], bytes, int]:
-    """Read rows with the standard library: only the first if `n_cells` is 0, else all that begin in the first block.
-
-    Returns:
-        The rows, the text of the blocks after them, and the number of lines up to there, including `n_lines`.
-    """
-    head: list[bytes] = []
-
-    def record() -> Iterator[bytes]:
-        for block in blocks:
-            head.append(block)
-            yield block
-
-    reader = CsvReader(record(), name, delimiter, n_cells, n_lines)
-    rows = reader.read()
-    rows += reader.read() if n_cells else []
-    text, count = b"".join(head), reader.reader.line_num
-    ends = (match.end() for match in re.finditer(LINE_END, text))
-    rest = text[next(islice(ends, count - 1, None), len(text)) :] if rows else b""
-    return rows, rest, n_lines + count
-
-
-class CsvReader:
-    """Reads rows block by block; all must have as many cells as the first row, which holds the column names.
-
-    Arguments:
-        n_cells: the number of cells in a row; 0 if the first row is still to come.
-        n_lines: the lines before the text.
-    """
-
-    def __init__(self, blocks: Iterable[bytes], name: str, delimiter: str, n_cells: int = 0, n_lines: int = 0) -> None:
-        self.blocks = blocks
-        self.name = name
-        self.reader = csv.reader(chain.from_iterable(self.lines()), delimiter=delimiter, strict=True)
-        self.n_cells = n_cells
-        self.n_lines = n_lines
-        self.row_line = n_lines + 1  # the first line of the current row
-        self.row_size = 0  # characters in the blocks since the last row
-        self.is_new_block = self.is_end = False
-
-    def lines(self) -> Iterator[Iterable[str]]:
-        """Yield the lines that end in each block, with their ends: a line feed, a carriage return, or both."""
-        decoder = IncrementalNewlineDecoder(getincrementaldecoder("utf-8")(), translate=False)
-        parts: list[str] = []
-        for block in chain(self.blocks, [b""]):
-            text = decoder.decode(block, final=not block)
-            end = max(text.rfind("\n"), text.rfind("\r")) + 1
-            self.is_new_block = True
-            self.row_size += len(text)
-            if end:
-                yield StringIO("".join([*parts, text[:end]]), newline="")
-                parts = []
-            parts.append(text[end:])
-            if self.row_size > (MAX_ROW if self.n_cells else MAX_HEADER):
-                raise self.long_row_error()
-        yield ["".join(parts)]
-        self.is_end = True
-
-    def read(self) -> list[list[str]]:
-        """The first call returns the first row; each later call, the rows up to the end of the current block."""
-        rows: list[list[str]] = []
-        self.is_new_block = not self.n_cells
-        with FIELD_LIMIT:
-            limit = csv.field_size_limit()
-            if self.n_cells:
-                csv.field_size_limit(2 * MAX_ROW)  # above what `lines` refuses with a better message
-            try:
-                for row in self.reader:
-                    if row:
-                        self.n_cells = self.n_cells or len(row)
-                        if len(row) != self.n_cells:
-                            raise self.error(f"the row has {len(row)} cells, but the first row has {self.n_cells}")
-                        rows.append(row)
-                    self.row_line, self.row_size = self.n_lines + self.reader.line_num + 1, 0
-                    if self.is_new_block and rows:
-                        break
-            except csv.Error as error:
-                problem = f"the column names in the first row cannot be read: {error}"
-                if self.is_end:
-                    problem = "a quoted cell of the row that starts here is never closed"
-                elif self.n_cells:
-                    self.row_line = self.n_lines + self.reader.line_num
-                    problem = 'text after the closing quote of a cell; write a quote within a cell as ""'
-                raise self.error(problem) from error
-            finally:
-                csv.field_size_limit(limit)
-        return rows
-
-    def long_row_error(self) -> CorpusError:
-        """Return an error for a row that is too long."""
-        limit, hint = (MAX_ROW, "is a quote never closed?") if self.n_cells else (MAX_HEADER, "is this a table?")
-        return self.error(f"the row that starts here is longer than {limit} characters; {hint}")
-
-    def error(self, problem: str) -> CorpusError:
-        """Return an error for the current row."""
-        return CorpusError(f"{self.name}, line {self.row_line}: {problem}")
-
-
-class LineTable(BlockTable):
-    """A table of lines of cells between tabs, which have no quotes; blank lines are skipped."""
-
-    def __init__(self, name: str, blocks: Iterable[bytes], decoder: Utf8Decoder, size: int) -> None:
-        super().__init__(name, blocks, decoder, size, has_names=False)
-        self.n_cells = 0
-
-    def parsed_records(self, text: bytes) -> Iterator[Record]:
-        """Yield the cells of lines as records whose fields are numbered."""
-        lines = chain.from_iterable(complete_lines([text], self.name, self.n_lines))
-        for number, line in enumerate(lines, self.n_lines + 1):
-            if not line.strip() and "\t" not in line:
-                continue
-            cells = line.rstrip("\r").split("\t")
-            self.n_cells = self.n_cells or len(cells)
-            if len(cells) != self.n_cells or self.n_cells == 1:
-                error, expected = (CorpusError, self.n_cells) if self.n_cells > 1 else (SingleTextError, "at least 2")
-                problem = f"expected {expected} cells separated by tabs, got {len(cells)}"
-                raise error(f"{self.name}, line {number}: {problem}")
-            yield f"{self.name}, line {number}", dict(zip(position_names(cells), cells, strict=True))
-
-    def arrow_types(self, roles: Sequence[tuple[str, Role]]) -> dict[str, Any]:
-        """Return the types of all cells: strings."""
-        return {name: pa.string() for name, _ in roles}
-
-    def parsed_batch(self, text: bytes, roles: Sequence[tuple[str, Role]], types: dict[str, Any]) -> Batch | None:
-        """Parse a block with Arrow."""
-        if text.startswith(BOM_UTF8) or text.count(b"\r") != text.count(b"\r\n"):
-            return None
-        places = [self.columns.index(name) for name in types]
-        table = parse_cells(memoryview(text), "\t", self.n_cells, places, has_quotes=False)
-        if table is None:
-            return None
-        columns = dict(zip(types, map(combine_chunks, table.columns), strict=True))
-        arrays = [cast(columns[name], role) for name, role in roles]
-        position = self.line_positions(text, lambda: filled_lines(text))
-        return None if any(array is None for array in arrays) else Batch(arrays, position)
-
-
-def filled_lines(text: bytes) -> NDArray[np.int64]:
-    """Return where lines that are not empty begin."""
-    return np.array([match.start() for match in re.finditer(rb"^[^\r\n]", text, re.MULTILINE)], np.int64)

@@ -16,7 +16,7 @@ from embeddings.corpora.reading.arrow_tables import open_arrow, open_data_table
 from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.columns import TEXT_COLUMN, is_null
 from embeddings.corpora.reading.compression import FileOpener, PeekableStream
-from embeddings.corpora.reading.csv_table import CsvTable, LineTable
+from embeddings.corpora.reading.csv_table import CsvTable
 from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import (
@@ -314,7 +314,7 @@ def table_of_file(
     elif file_type is FileType.JSON_ARRAY:
         yield record_rows.JsonTable(name, array_lines(blocks, name), decoder, size, unit="item")
     elif file_type is FileType.TEXT:
-        yield LineTable(name, blocks, decoder, size)
+        yield CsvTable(blocks, name, "\t", decoder, header=False, has_quotes=False)
     else:
         yield CsvTable(blocks, name, "," if file_type is FileType.CSV else "\t", decoder, header=header)
 

@@ -1,11 +1,10 @@
-"""Tables of records: JSON, Python mappings such as those of `csv.DictReader`, tuples, and lines of cells.
+"""Tables of records: JSON, Python mappings such as those of `csv.DictReader`, and tuples.
 
 Arrow parses blocks of common JSON lines, the standard library everything else.
 """
 
 import json
 import re
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
@@ -20,7 +19,6 @@ from embeddings.corpora.reading.tables import (
     Batch,
     Cells,
     JsonNumber,
-    Position,
     Table,
     as_python,
     cast,
@@ -220,17 +218,16 @@ class ItemTable(Table):
         return Batch([Cells(TEXT_COLUMN, Role.TEXT, position, self.decoder).array(values)], position)
 
 
-class BlockTable(RecordTable):
-    """A table of records in lines that come in blocks of valid UTF-8; Arrow parses blocks of common lines.
+class JsonTable(RecordTable):
+    """A table of JSON objects, one a line, that come in blocks of valid UTF-8; Arrow parses blocks of common lines.
 
     unit: what a line is, for messages.
     """
 
     def __init__(
-        self, name: str, blocks: Iterable[bytes], decoder: Utf8Decoder, size: int, *, has_names: bool = True,
-        unit: str = "line",
-    ) -> None:  # fmt: skip
-        super().__init__(name, (), decoder, size, has_names=has_names)
+        self, name: str, blocks: Iterable[bytes], decoder: Utf8Decoder, size: int, *, unit: str = "line"
+    ) -> None:
+        super().__init__(name, (), decoder, size)
         self.blocks, self.unit, self.n_lines = line_blocks(blocks), unit, 0
 
     @cached_property
@@ -238,12 +235,17 @@ class BlockTable(RecordTable):
         """The records of the first blocks."""
         records: list[Record] = []
         while len(records) < N_CHECKED and (text := next(self.blocks, b"")):
-            records += self.counted_records(text)
+            records += self.parsed_records(text)
         return records
 
-    def counted_records(self, text: bytes) -> Iterator[Record]:
-        """Yield the records of the next lines, parsed by the standard library."""
-        yield from self.parsed_records(text)
+    def parsed_records(self, text: bytes) -> Iterator[Record]:
+        """Yield the objects of the next lines, parsed by the standard library; skips blank lines."""
+        for number, line in enumerate(text.decode().split("\n"), self.n_lines + 1):
+            position = f"{self.name}, {self.unit} {number}"
+            if len(line) > MAX_ROW:
+                raise CorpusError(f"{position}: longer than {MAX_ROW} characters")
+            if line and not line.isspace():
+                yield position, parse_object(line, position)
         self.n_lines += text.count(b"\n")
 
     def batches(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
@@ -253,35 +255,10 @@ class BlockTable(RecordTable):
         for text in self.blocks:
             batch = None if types is None or len(text) > MAX_ROW else self.parsed_batch(text, roles, types)
             if batch is None:
-                yield from self.record_batches(self.counted_records(text), roles)
+                yield from self.record_batches(self.parsed_records(text), roles)
             else:
                 yield batch
                 self.n_lines += text.count(b"\n")
-
-    def line_positions(self, text: bytes, starts: Callable[[], NDArray[np.int64]]) -> Position:
-        """Return the function from a row of a block to its position; row i begins at byte `starts()[i]`."""
-        n_lines = self.n_lines
-        return lambda row: f"{self.name}, {self.unit} {n_lines + text.count(10, 0, int(starts()[row])) + 1}"
-
-    @abstractmethod
-    def parsed_records(self, text: bytes) -> Iterator[Record]:
-        """Yield the records of a block, parsed by the standard library."""
-
-    @abstractmethod
-    def arrow_types(self, roles: Sequence[tuple[str, Role]]) -> dict[str, Any] | None:
-        """Return the types with which Arrow reads columns; None if it might read something else than the sample has."""
-
-    @abstractmethod
-    def parsed_batch(self, text: bytes, roles: Sequence[tuple[str, Role]], types: dict[str, Any]) -> Batch | None:
-        """Parse a block with Arrow; None if Arrow refuses it, or might read something else than `parsed_records`."""
-
-
-class JsonTable(BlockTable):
-    """A table of JSON objects, one a line."""
-
-    def parsed_records(self, text: bytes) -> Iterator[Record]:
-        """Yield the objects of a block."""
-        return json_records([text], self.name, self.n_lines, self.unit)
 
     def arrow_types(self, roles: Sequence[tuple[str, Role]]) -> dict[str, Any] | None:
         """Return the types with which Arrow reads columns; None if it might read something else than the sample has."""
@@ -302,7 +279,7 @@ class JsonTable(BlockTable):
         return types
 
     def parsed_batch(self, text: bytes, roles: Sequence[tuple[str, Role]], types: dict[str, Any]) -> Batch | None:
-        """Parse a block with Arrow."""
+        """Parse a block with Arrow; None if Arrow refuses it, or might read something else than `parsed_records`."""
         starts = object_starts(text)
         if starts is None or (pa.int64() in types.values() and NEGATIVE_ZERO.search(text)):
             return None
@@ -310,7 +287,11 @@ class JsonTable(BlockTable):
         if table is None or len(table) != len(starts):
             return None
         arrays = [cast(combine_chunks(table[name]), role) for name, role in roles]
-        position = self.line_positions(text, lambda: starts)
+        n_lines = self.n_lines
+
+        def position(row: int) -> str:
+            return f"{self.name}, {self.unit} {n_lines + text.count(10, 0, int(starts[row])) + 1}"
+
         return None if any(array is None for array in arrays) else Batch(arrays, position)
 
 
@@ -365,29 +346,6 @@ def tuple_records(items: Iterable[Sequence[Any]], size: int) -> Iterator[Record]
         items, lambda item: dict(zip(names, (*item, *[None] * isinstance(item, str)), strict=True)),
         f"a tuple of {size} values",
     )  # fmt: skip
-
-
-def json_records(blocks: Iterable[bytes], file: str, number: int = 0, unit: str = "line") -> Iterator[Record]:
-    """Yield the objects of JSON lines that come in blocks of valid UTF-8, after `number` lines; skips blank lines."""
-    for lines in complete_lines(blocks, file, number):
-        for line in lines:
-            number += 1
-            if line and not line.isspace():
-                position = f"{file}, {unit} {number}"
-                yield position, parse_object(line, position)
-
-
-def complete_lines(blocks: Iterable[bytes], file: str, number: int = 0) -> Iterator[list[str]]:
-    """Yield lines without their ends, a block at a time; the last one may have no end.
-
-    number: the lines before the blocks, for messages.
-    """
-    for text in line_blocks(blocks):
-        lines = text.decode().split("\n")
-        if (place := next((place for place, line in enumerate(lines) if len(line) > MAX_ROW), None)) is not None:
-            raise CorpusError(f"{file}, line {number + place + 1}: longer than {MAX_ROW} characters")
-        number += len(lines) - 1
-        yield lines[:-1] if text.endswith(b"\n") else lines
 
 
 def parse_object(line: str, position: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from embeddings.corpora.reading.rows import RowReader, Rows
 from embeddings.corpora.reading.sources import Source, resolve_source
 from embeddings.corpora.reading.tables import Table
 from embeddings.corpora.reading.text_block import TextBlock, text_batches
-from embeddings.errors import CorpusError, S, SettingError, SingleTextError, marked
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.printable import format_names
 from embeddings.settings import check_value
 from embeddings.support.arrow import pc, string_scalar, to_string_array
@@ -238,10 +238,10 @@ class PairFormat:
             negative = texts.pop()
         if len(texts) != 2:
             number = f"{len(texts)} columns of text" if len(texts) > 1 else "one column of text" if texts else "no text"
-            raise (SingleTextError if len(texts) == 1 else CorpusError)(
-                f"{table.name} has {number}, but a pair has two: set {S.left_column} and set {S.right_column}; "
-                "its columns: " + format_names(table.columns)
-            )
+            remedy = f"set {S.left_column} and set {S.right_column}; its columns: {format_names(table.columns)}"
+            if len(texts) == 1:
+                remedy += "; to make pairs from documents, use --pairs neighbours, in Python PairFormat('neighbours')"
+            raise CorpusError(f"{table.name} has {number}, but a pair has two: {remedy}")
         for name in (*texts, negative):
             if name is not None and name != self.negative and name.lower() in OTHER_NAMES:
                 raise CorpusError(
@@ -297,11 +297,7 @@ class PairReader(RowReader):
     def read(self, table: Table) -> Iterator[Rows]:
         """Yield the pairs of a table."""
         before = self.n_rows
-        try:
-            yield from super().read(table)
-        except SingleTextError as error:
-            remedy = "to make pairs from documents, use --pairs neighbours, in Python PairFormat('neighbours')"
-            raise CorpusError(f"{marked(error)}; {remedy}") from None
+        yield from super().read(table)
         if self.n_rows == before and table.is_text and table.has_names and table.columns:
             self.reason = "its only row is read as column names; add a row of names above it"
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.columns import Columns
-from embeddings.corpora.reading.csv_table import LineTable
 from embeddings.corpora.reading.reader import open_table
-from embeddings.corpora.reading.rows import RowReader, Rows
+from embeddings.corpora.reading.rows import RowReader
 from embeddings.corpora.reading.sources import Source
 from embeddings.corpora.reading.tables import Table
 from embeddings.errors import CorpusError, S
@@ -61,24 +60,14 @@ def choose_column(table: Table, names: tuple[str, ...], candidates: list[str], s
     """The column with a name in `names`, or else the only candidate."""
     chosen = next((name for name in names if name in table.columns), None)
     if chosen is None and len(candidates) != 1:
-        raise CorpusError(f"{table.name}: set {setting}; its columns: {format_names(table.columns) or 'none'}")
+        problem = f"has no vectors of texts like an output of embeddings teach: set {setting}"
+        raise CorpusError(f"{table.name} {problem}; its columns: {format_names(table.columns) or 'none'}")
     return chosen or candidates[0]
 
 
 VECTOR_DIM = "vector_dim"  # in the description of a corpus: the dimension of the vectors of its texts
 WEIGHTED = re.compile(r"(.+):([0-9]*\.?[0-9]+)")
 MAX_WEIGHT = 1000.0
-
-
-class VectorReader(RowReader):
-    """Reads texts with vectors, which plain text does not have."""
-
-    def read(self, table: Table) -> Iterator[Rows]:
-        """Yield the rows of a table."""
-        if isinstance(table, LineTable):
-            expected = "a table with a column of texts and one of vectors, such as an output of embeddings teach"
-            raise CorpusError(f"{table.name} has no vectors of texts: expected {expected}")
-        return super().read(table)
 
 
 @dataclass(frozen=True)
@@ -104,7 +93,7 @@ class VectorFormat:
             vector = self.vector_column or choose_column(table, VECTOR_NAMES, others, S.vector_column)
             return Columns([text], vector=vector)
 
-        return VectorReader(resolve, "texts with vectors")
+        return RowReader(resolve, "texts with vectors")
 
 
 def split_weights(sources: Iterable[Any], name: str) -> tuple[list[Any], list[float | None]]:

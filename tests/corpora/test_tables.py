@@ -151,7 +151,7 @@ def test_invalid_json_is_reported_with_its_line(tmp_path, line, message, size):
         ('a,b\n1,x\n2,"y\n3,z\n', "line 3: .*never closed"),
         ("a,b\n1,2\n2,3e5\n3,-4.5\n", "holds numbers"),
         ("b,b\n1,x\n", "2 columns.*'b'"),
-        ('"b"c,a\n1,x\n', "line 1: .*column names"),
+        ('"b"c,a\n1,x\n', "line 1: text after the closing quote"),
         ("a,b\n1,x\ry\n", "line 3: .*1 cells.*2$"),
         ("b,a\n\n", "no words found"),
     ],
@@ -174,9 +174,6 @@ def test_large_cells_and_every_kind_of_line_end(tmp_path):
 def test_a_csv_without_line_ends_is_refused(tmp_path):
     (tmp_path / "f.csv").write_text("a" * (1 << 22))
     with pytest.raises(CorpusError, match=r"f.csv, line 1: .*longer than 1048576"):
-        encode(tmp_path / "f.csv")
-    (tmp_path / "f.csv").write_text("a" * (1 << 18))
-    with pytest.raises(CorpusError, match=r"f.csv.*column names.*field larger"):
         encode(tmp_path / "f.csv")
 
 

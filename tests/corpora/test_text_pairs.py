@@ -182,10 +182,10 @@ def test_columns_that_are_not_utf8_follow_encoding_errors(tmp_path, kind):
 
 def test_lines_need_the_same_number_of_tabs(tmp_path):
     (tmp_path / "p.txt").write_text("a\tb\n\nc\n")
-    with pytest.raises(CorpusError, match=r"p\.txt, line 3: expected 2"):
+    with pytest.raises(CorpusError, match=r"p\.txt, line 3: .*1 cells.* 2"):
         read(em.corpora.TextPairs(tmp_path / "p.txt"))
     (tmp_path / "q.txt").write_text("only words\n")
-    with pytest.raises(CorpusError, match="at least 2"):
+    with pytest.raises(CorpusError, match=r"one column of text.*neighbours"):
         read(em.corpora.TextPairs(tmp_path / "q.txt"))
 
 
