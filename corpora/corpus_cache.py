@@ -35,10 +35,6 @@ from embeddings.support.logs import log
 
 VARIABLE = "EMBEDDINGS_CACHE_LIMIT"
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-TOTAL = ".size"  # ending of the record of the size of all entries, next to the folder
-TOTAL_RECORD = re.compile(r"([0-9]+) ([0-9]+)\n")
-MAX_AGE = 24 * 3600  # seconds after which the entries are listed again
-MANY, SHARE = 100, 0.95  # with more than `MANY` entries, this share of the limit is filled
 ENTRY_NAME = re.compile(r"[0-9a-f]{24}-[0-9a-f]{24}")  # of `entry_name`; other folders may be the user's
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 
@@ -119,27 +115,17 @@ def size_limit(cache: Path) -> int:
     return default_limit(existing)
 
 
-def make_room(entry: Path, limit: int) -> None:
-    """Add the size of a new entry to the recorded total, and evict other entries if it exceeds `limit` bytes.
-
-    The entries are listed only if their total size is above the limit, unknown, or was last listed a day ago. Removals
-    by other means make the recorded size too large, which the next listing corrects. With more than `MANY` entries,
-    only the share `SHARE` of the limit is filled, so that the next new entries need no listing.
-    """
-    cache = entry.parent
-    record = cache.with_name(cache.name + TOTAL)
+def make_room(cache: Path, limit: int) -> None:
+    """Evict entries until all have at most `limit` bytes."""
     with contextlib.suppress(OSError), exclusive_lock(cache):
-        match = None
-        with contextlib.suppress(OSError, ValueError):  # ValueError: it is not text
-            match = TOTAL_RECORD.fullmatch(record.read_text())
-        total, listed_at = map(int, match.groups()) if match else (0, 0)
-        total += folder_size(entry)
-        if total > limit or not 0 <= time.time() - listed_at < MAX_AGE:
-            entries = list_entries(cache)
-            total, listed_at = sum(one.size for one in entries), int(time.time())
-            if total > limit:
-                total -= sum(one.size for one in shrink(entries, limit * SHARE if len(entries) > MANY else limit))
-        record.write_text(f"{total} {listed_at}\n")
+        # the sizes alone are found faster than the entries, whose descriptions are read
+        if sum(folder_size(folder) for folder in entry_folders(cache)) > limit:
+            shrink(list_entries(cache), limit)
+
+
+def entry_folders(cache: Path) -> list[Path]:
+    """Return the folders of entries."""
+    return [folder for folder in cache.iterdir() if ENTRY_NAME.fullmatch(folder.name) and folder.is_dir()]
 
 
 def folder_size(folder: Path) -> int:
@@ -150,9 +136,7 @@ def folder_size(folder: Path) -> int:
 def list_entries(cache: Path) -> list[Entry]:
     """Return the entries of the cache, the least recently used first."""
     entries = []
-    for folder in cache.iterdir() if cache.is_dir() else ():
-        if not ENTRY_NAME.fullmatch(folder.name) or not folder.is_dir():
-            continue
+    for folder in entry_folders(cache) if cache.is_dir() else ():
         with contextlib.suppress(OSError):  # removed meanwhile
             size = folder_size(folder)
             last_used = (folder / META if (folder / META).exists() else folder).stat().st_mtime
@@ -261,7 +245,7 @@ def store(folder: Path, entry: Path) -> EncodedCorpus:
         shutil.rmtree(folder, ignore_errors=True)
         return entry_corpus
     encoded = EncodedCorpus(entry, is_new=True)  # locked from here on
-    make_room(entry, size_limit(entry.parent))
+    make_room(entry.parent, size_limit(entry.parent))
     return encoded
 
 

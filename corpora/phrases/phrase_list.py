@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,33 +54,6 @@ class PhraseList:
 
     def __iter__(self) -> Iterator[Phrase]:
         return iter(self.phrases)
-
-    def __getitem__(self, words: Sequence[str]) -> list[str]:
-        """A list of words with phrases joined by "_", as `apply` joins them: the longest first, from the left.
-
-        >>> PhraseList(["new york"])[["in", "new", "york"]]
-        ['in', 'new_york']
-
-        Raises:
-            SettingError: `words` is a string.
-        """
-        if isinstance(words, str):
-            raise SettingError(f"phrases are joined in a list of words, got {words!r:.80}")
-        tokens: list[tuple[str, ...]] = [(word,) for word in words]
-        for phrases in self._words_by_pass:
-            longest, start = max(map(len, phrases)), 0
-            while start < len(tokens):
-                stops = range(min(start + longest, len(tokens)), start, -1)
-                joined = ((tuple(chain(*tokens[start:stop])), stop) for stop in stops)
-                phrase, stop = next((pair for pair in joined if pair[0] in phrases), (tokens[start], start + 1))
-                tokens[start:stop] = [phrase]
-                start += 1
-        return [JOINER.join(token) for token in tokens]
-
-    @cached_property
-    def _words_by_pass(self) -> list[set[tuple[str, ...]]]:
-        steps = sorted({phrase.step for phrase in self.phrases})
-        return [{phrase.words for phrase in self.phrases if phrase.step == step} for step in steps]
 
     def __repr__(self) -> str:
         return f"<PhraseList of {len(self)} phrases>"

@@ -101,9 +101,10 @@ class CsvTable(ArrowTable):
         stop = max(self.text.rfind(b"\n"), self.text.rfind(b"\r", 0, max(len(self.text) - 1, 0))) + 1
         stop = len(self.text) if self.is_end else stop
         lines = StringIO(self.text[:stop].decode(), newline="").readlines()
-        quoting = csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE
+        quoting: Any = csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE
         reader = csv.reader(lines, delimiter=self.delimiter, quoting=quoting, strict=True)
-        rows, n_lines = [], 0  # lines of complete rows
+        rows: list[list[str]] = []
+        n_lines = 0  # of complete rows
         with field_limit():
             try:
                 while len(rows) != limit and (row := next(reader, None)) is not None:

@@ -71,19 +71,6 @@ def open_hugging_face(data: Any) -> OpenedTable:
     return schema, lambda names: batches_of(piece.select(names) for piece in chain(first, iterator))
 
 
-@dataclass(frozen=True)
-class BagItems:
-    """The items of a Dask Bag, a partition at a time, for a source of texts."""
-
-    bag: Any
-
-    def __iter__(self) -> Iterator[Any]:
-        for partition in self.bag.to_delayed():
-            with conversion_errors("a Dask Bag"):
-                items = iter(partition.compute())
-            yield from items
-
-
 def open_ray(data: Any) -> OpenedTable:
     """Open a Ray Dataset; only the selected columns are computed, a batch at a time."""
 

@@ -21,6 +21,9 @@ OTHER = f"if it is in another encoding, set {S.encoding} to its name, such as cp
 MIXED = f"the text before it is, so the file mixes encodings; {REMEDY}"
 
 
+ERRORS = threading.local()  # `count`: what error handlers call in this thread
+
+
 @dataclass
 class Utf8Decoder:
     """Validates a stream in blocks; keeps a split code point, the position, and the number of errors."""
@@ -85,20 +88,8 @@ class Utf8Decoder:
 
     def repair(self, data: bytes, final: bool) -> tuple[bytes, int]:
         """Replace or drop errors; returns valid UTF-8 and the number of bytes used."""
-        text, used = utf_8_decode(data, "replace", final)
-        # replacement characters in the original text are not errors
-        total = self.errors + text.count(REPLACEMENT) - data[:used].count(REPLACEMENT.encode())
-        start = 0
-        for _ in range(min(total - self.errors, MAX_POSITIONS - len(self.positions))):
-            try:
-                utf_8_decode(data[start:], "strict", final)
-            except UnicodeDecodeError as error:
-                place = start + error.start
-                self.add_error(lambda place=place: self.position(data, place))  # type: ignore[misc]
-                start += error.end
-        self.errors = total
-        if self.policy == "ignore":
-            text, used = utf_8_decode(data, "ignore", final)
+        ERRORS.count = lambda error: self.add_error(lambda: self.position(data, error.start))
+        text, used = utf_8_decode(data, f"embeddings.{self.policy}", final)
         return text.encode(), used
 
 
@@ -155,8 +146,6 @@ BYTE_ORDER_MARKS = {  # the longer ones first
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-MIN_NULS, MIN_NUL_SHARE = 16, 0.05  # of the code units, in text in UTF-16 without a byte order mark
-MAX_HIGH_BYTES = 6  # distinct ones, in UTF-16 that is also valid UTF-8
 
 
 def check_encoding(encoding: str) -> str:
@@ -172,36 +161,15 @@ def check_encoding(encoding: str) -> str:
 
 
 def check_byte_order(head: bytes, encoding: str, name: str) -> None:
-    """Refuse text whose first bytes show that it is in UTF-16 or UTF-32, if it is to be read in another encoding."""
+    """Refuse text that its first bytes show to be in UTF-16 or UTF-32, or whose order of bytes is unknown."""
     mark = next((mark for mark in BYTE_ORDER_MARKS if head.startswith(mark)), None)
-    actual, sign = (BYTE_ORDER_MARKS[mark], "its byte order mark") if mark else (nul_pattern(head), "its NUL bytes")
-    family = (actual or "")[:6]  # utf-16 or utf-32
-    if actual is None or (mark is None and encoding not in (UTF8, family)):
-        return
-    has_no_mark = mark is None and encoding == family  # by which Python would know the order of bytes
-    if has_no_mark or not encoding.startswith(family):
-        problem = "without a byte order mark" if has_no_mark else f"not in {encoding.upper()}"
-        raise CorpusError(f"{name} is text in {family.upper()}, by {sign}, {problem}; set {S.encoding} to {actual}")
-
-
-def nul_pattern(head: bytes) -> str | None:
-    """Return the encoding of text in UTF-16 or UTF-32 without a byte order mark, by the places of NUL bytes."""
-    units = np.frombuffer(head[: len(head) // 4 * 4], np.uint8).reshape(-1, 4) == 0
-    shares = units.mean(axis=0) if len(units) else np.zeros(4)
-    if shares[3] == 1 and shares[2] > 0.5 and shares[0] < 0.5:
-        return "utf-32-le"
-    if shares[0] == 1 and shares[1] > 0.5 and shares[3] < 0.5:
-        return "utf-32-be"
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if min(even, odd) or max(even, odd) < max(MIN_NULS, MIN_NUL_SHARE * len(head) / 2):
-        return None
-    high_bytes = set(head[::2] if even else head[1::2])  # few in most scripts, unlike in text with a few NUL bytes
-    if len(high_bytes) > MAX_HIGH_BYTES and is_valid(head[: len(head) - incomplete_size(head)]):
-        return None
-    return "utf-16-be" if even else "utf-16-le"
-
-
-ERRORS = threading.local()  # `transcoder`: the one at work in this thread, to which error handlers report
+    actual = encoding if mark is None else BYTE_ORDER_MARKS[mark]
+    if mark is not None and not encoding.startswith(actual):
+        problem = f"is text in {actual.upper()}, by its byte order mark, not in {encoding.upper()}"
+        raise CorpusError(f"{name} {problem}; set {S.encoding} to {actual}")
+    # without a mark, Python would take the order of bytes of this machine
+    if head and mark is None and encoding in BYTE_ORDER_MARKS.values():
+        raise CorpusError(f"{name} has no byte order mark; set {S.encoding} to {encoding}-le or {encoding}-be")
 
 
 class Transcoder:
@@ -229,7 +197,7 @@ class Transcoder:
 
     def convert(self, data: bytes) -> bytes:
         """Return the UTF-8 of the next bytes of the stream, b"" for its end."""
-        ERRORS.transcoder = self
+        ERRORS.count = lambda error: self.decoder.add_error(lambda: self.position(error))
         self.block, self.state = data, self.incremental.getstate()
         name = self.decoder.name
         try:
@@ -257,8 +225,7 @@ class Transcoder:
 def count_error(error: UnicodeError, text: str) -> tuple[str, int]:
     """Count an error, and return its replacement and where decoding continues."""
     assert isinstance(error, UnicodeDecodeError)
-    transcoder = ERRORS.transcoder
-    transcoder.decoder.add_error(lambda: transcoder.position(error))
+    ERRORS.count(error)
     return text, error.end
 
 

@@ -5,10 +5,10 @@ from codecs import BOM_UTF8
 from enum import Enum
 from pathlib import PurePath
 
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, S
 
 # A file is not text if at least MIN_NULS, and at least one in SPARSE, of its first bytes are NUL.
-MIN_NULS = 64
+MIN_NULS = 16
 SPARSE = 20
 
 
@@ -72,7 +72,8 @@ def detect(head: bytes, name: str) -> FileType:
         (f"is {foreign}; expected UTF-8 text" for magic, foreign in FOREIGN.items() if head[:16].startswith(magic)), ""
     )
     if not problem and head.count(b"\0") >= max(MIN_NULS, len(head) // SPARSE):
-        problem = f"is not text: {head.count(0)} of its first {len(head)} bytes are NUL"
+        remedy = f"; if it is in UTF-16 or UTF-32, set {S.encoding}, such as to utf-16-le"
+        problem = f"is not text: {head.count(0)} of its first {len(head)} bytes are NUL{remedy}"
     if not problem and head and extension in ARROW_EXTENSIONS:
         problem = f"is broken: it does not start like a {extension} file"
     if problem:

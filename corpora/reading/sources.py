@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Any, ClassVar
 
-from embeddings.corpora.reading.data_tables import BagItems, DataTable, as_table, has_attributes
+from embeddings.corpora.reading.data_tables import DataTable, as_table
 from embeddings.errors import CorpusError, RemoteError, S, marked
 from embeddings.printable import describe
 from embeddings.support.foreign_files import is_hidden
@@ -195,8 +195,6 @@ def resolve_source(source: Any) -> list[Source]:
         return [Items(source())]
     if table := as_table(source):
         return [table]
-    if has_attributes(source, "npartitions", "to_delayed", "topk"):  # a Dask Bag
-        return [Items(BagItems(source))]
     reason: str | None = "pass a path, '-', a table, or an iterable of strings, token lists or rows"
     if isinstance(source, Iterable) and not isinstance(source, str | bytes | bytearray):
         reason = unusable_reason(source)

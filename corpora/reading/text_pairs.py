@@ -23,7 +23,7 @@ from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.printable import format_names
 from embeddings.settings import check_value
-from embeddings.support.arrow import pc, string_scalar, to_string_array
+from embeddings.support.arrow import to_string_array
 from embeddings.support.logs import log
 
 CLOSING = "\"'\u201d\u2019\u00bb)\\]\u300d\u300f\uff09"  # quotes and brackets, escaped for a set of characters
@@ -268,8 +268,7 @@ class PairReader(RowReader):
         self.document_kinds = [kind for kind in pairs.kind_names if kind != COLUMNS]
         reason = f"no document has {' or '.join(self.document_kinds)}; {RULE}" if self.document_kinds else "it is empty"
         super().__init__(pairs.resolve, "pairs of texts", pairs.header, reason)
-        self.example: list[str] | None = None  # the first pair, until another one differs
-        self.rating: float | None = None  # the same
+        self.rating: float | None = None  # of the first pair, until another one differs
         self.n_texts = 2
 
     def read_source(self, reader: SourceReader, source: Source) -> Iterator[Rows]:
@@ -308,13 +307,8 @@ class PairReader(RowReader):
         self.n_texts = len(rows.texts)
         if not len(rows):
             return rows
-        if not n_pairs:
-            self.example = [text[0].as_py() for text in rows.texts]
-            self.rating = None if rows.ratings is None else float(rows.ratings[0])
-        if self.example is not None:
-            sides = zip(rows.texts[:2], self.example, strict=False)
-            is_same = all(pc.all(pc.equal(side, string_scalar(first))).as_py() for side, first in sides)
-            self.example = self.example if is_same else None
+        if not n_pairs and rows.ratings is not None:
+            self.rating = float(rows.ratings[0])
         if self.rating is not None and (rows.ratings != self.rating).any():  # type: ignore[union-attr]
             self.rating = None
         return rows
@@ -322,10 +316,8 @@ class PairReader(RowReader):
     def finish(self, name: str) -> None:
         """Check all pairs together."""
         super().finish(name)
-        constant = "" if self.rating is None else f"ratings: {self.rating:g}"
-        constant = constant if self.example is None else f"texts: {tuple(self.example)!r:.80}"
-        if self.n_filled > 1 and constant:
-            raise CorpusError(f"all {self.n_filled} pairs of {name} have the same {constant}; they must vary")
+        if self.n_filled > 1 and self.rating is not None:
+            raise CorpusError(f"all {self.n_filled} pairs of {name} have the same rating, {self.rating:g}")
 
 
 def pair_position(name: str, done: int, row: int) -> str:

@@ -123,5 +123,5 @@ def test_spellings_that_look_alike_are_not_reported(model):
 def test_lines_without_spaces_are_reported(tmp_path):
     (tmp_path / "t.txt").write_text("すべての人間は、生まれながらにして自由であり、かつ平等である。\n" * 20, "utf-8")
     message = expect("vocabulary", tmp_path / "t.txt", "-o", tmp_path / "v.txt").stderr
-    assert "words in Japanese average" in message
-    assert "the tokenizer characters, or the trainer sembei" in message
+    assert "words in Chinese or Japanese average" in message
+    assert "characters, or the trainer sembei" in message

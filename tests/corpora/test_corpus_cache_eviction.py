@@ -1,7 +1,6 @@
 """The cache as a whole: its size limit, entries in use, other processes, unusable folders."""
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -231,43 +230,6 @@ def test_a_cache_that_is_read_only_is_read(tmp_path, home, monkeypatch):
 
     monkeypatch.setattr(corpus_cache.os, "utime", refuse)
     assert Corpus(tmp_path / "text0").encode().folder == before.folder
-
-
-def test_entries_are_listed_only_if_there_may_be_too_many(tmp_path, home, monkeypatch):
-    texts = corpora(tmp_path, 7)
-    listings, listed = [], corpus_cache.list_entries
-    monkeypatch.setattr(corpus_cache, "list_entries", lambda cache: listings.append(cache) or listed(cache))
-    record = home.with_name("corpora.size")
-    texts[0].encode()
-    texts[1].encode()
-    texts[0].encode()
-    size = sum(entry.size for entry in listed(home)) // 2
-    assert (len(listings), int(record.read_text().split()[0])) == (1, 2 * size)  # the first one: nothing was recorded
-    shutil.rmtree(texts[0].encode().folder)  # the record does not know
-    monkeypatch.setenv(corpus_cache.VARIABLE, str(2 * size + 100))
-    texts[2].encode()
-    assert (len(listings), len(listed(home)), int(record.read_text().split()[0])) == (2, 2, 2 * size)
-    texts[3].encode()
-    assert (len(listings), len(listed(home))) == (3, 2)
-    monkeypatch.setenv(corpus_cache.VARIABLE, "1GB")
-    now = int(time.time())
-    records = ("broken", f"{size} {now - corpus_cache.MAX_AGE}\n", f"{size} {now + 10**6}\n")  # the clock was set back
-    for text, content in zip(texts[4:], records, strict=True):
-        record.write_text(content)
-        text.encode()
-    assert (len(listings), int(record.read_text().split()[0])) == (6, 5 * size)
-
-
-def test_some_more_of_many_entries_are_evicted(tmp_path, home, monkeypatch):
-    texts = corpora(tmp_path, 5)
-    monkeypatch.setattr(corpus_cache, "MANY", 3)
-    monkeypatch.setattr(corpus_cache, "SHARE", 0.5)
-    for number in range(4):
-        texts[number].encode()
-        entry = age(home, number, 1000 - number)
-    monkeypatch.setenv(corpus_cache.VARIABLE, f"{4 * entry.size + 100}")
-    texts[4].encode()
-    assert sources(home) == [3, 4]
 
 
 def test_folders_of_others_in_the_cache_are_no_entries_and_stay(tmp_path, home, monkeypatch):

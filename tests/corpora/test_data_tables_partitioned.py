@@ -45,48 +45,6 @@ def dask():
         yield dask
 
 
-def counted_bag(computed, items):
-    """A bag of four partitions, which record that they are computed."""
-    bag = pytest.importorskip("dask.bag")
-
-    def record(part):
-        computed.append(len(computed))
-        return part
-
-    return bag.from_sequence(items, npartitions=4).map_partitions(record)
-
-
-def test_a_bag_is_read_partition_by_partition(dask):
-    computed = []
-    (source,) = em.Corpus(counted_bag(computed, TEXTS)).sources
-    items = iter(source.items)
-    assert next(items) == TEXTS[0]
-    assert len(computed) == 1
-    assert list(items) == TEXTS[1:]
-    assert len(computed) == 4
-
-
-@pytest.mark.parametrize(
-    ("items", "options"),
-    [
-        (TEXTS, {}),
-        ([{"text": text} for text in TEXTS], {"text_column": "text"}),
-        ([text.split() for text in TEXTS], {}),
-    ],
-)
-def test_a_bag_of_texts_rows_or_token_lists_is_the_corpus_of_a_list(dask, items, options):
-    assert tokens(em.Corpus(counted_bag([], items), **options)) == tokens(em.Corpus(items, **options))
-
-
-def test_an_error_in_a_partition_is_one_line(dask):
-    def fail(part):
-        raise OSError("the disk is\nfull")
-
-    bag = pytest.importorskip("dask.bag").from_sequence(TEXTS, npartitions=2).map_partitions(fail)
-    with pytest.raises(CorpusError, match="a Dask Bag cannot be read: the disk is full"):
-        em.Corpus(bag).encode()
-
-
 def test_a_data_frame_of_dask_is_read_partition_by_partition(dask):
     frames = pytest.importorskip("dask.dataframe", reason="needs dask[dataframe]")
     pandas = pytest.importorskip("pandas")

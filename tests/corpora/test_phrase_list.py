@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_phrases import join_sentences
 
 from embeddings.corpora.phrases import Phrase, PhraseList, read_phrases
 from embeddings.errors import FormatError, OutputError, SettingError
@@ -66,8 +65,6 @@ def test_invalid_lines_are_reported_with_their_number(tmp_path, content, message
 
 
 def test_invalid_phrases_are_refused(tmp_path):
-    with pytest.raises(SettingError, match="list of words"):
-        PhraseList(["new york"])["new york"]
     for words in (["york"], ("a", ""), ["a"] * 33):
         with pytest.raises(SettingError, match="2 to 32 words"):
             PhraseList([words])
@@ -82,17 +79,3 @@ def test_invalid_phrases_are_refused(tmp_path):
         PhraseList(["a b"]).save(tmp_path / "there")
     with pytest.raises(FormatError, match="cannot be read"):
         read_phrases(tmp_path)
-
-
-@settings(deadline=None, max_examples=200)
-@given(
-    text=st.lists(st.sampled_from("abc"), max_size=9),
-    words=st.lists(st.lists(st.sampled_from("abc"), min_size=2, max_size=4).map(tuple), max_size=6, unique=True),
-    data=st.data(),
-)
-def test_a_list_of_words_is_joined_like_a_corpus(text, words, data):
-    steps = data.draw(st.lists(st.integers(1, 3), min_size=len(words), max_size=len(words)))
-    phrases = PhraseList(Phrase(each, step=step) for each, step in zip(words, steps, strict=True))
-    by_step = [{each for each, own in zip(words, steps, strict=True) if own == step} for step in (1, 2, 3)]
-    (tokens,) = join_sentences([text], by_step)
-    assert phrases[text] == ["_".join(token) for token in tokens]
