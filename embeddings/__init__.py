@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import compare as compare
     from embeddings.eval import evaluate as evaluate
-    from embeddings.eval import evaluate_classifier as evaluate_classifier
     from embeddings.eval.early_stopping import EarlyStopping as EarlyStopping
     from embeddings.eval.tuning import tune as tune
     from embeddings.models.embed import embed as embed
@@ -71,7 +70,7 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "corpora.corpus": "Corpus",
     "corpora.phrases": "Phrases",
     "errors": "EmbeddingsError",
-    "eval": "compare evaluate evaluate_classifier",
+    "eval": "compare evaluate",
     "eval.early_stopping": "EarlyStopping",
     "eval.tuning": "tune",
     "vectors.index": "build_index load_index",

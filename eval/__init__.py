@@ -7,13 +7,11 @@ from embeddings.support.imports import lazy_getattr
 if TYPE_CHECKING:
     from embeddings.eval.evaluation import Suite, compare, compare_scores, evaluate
     from embeddings.eval.statistics.results import Comparison, Result
-    from embeddings.eval.tasks.text_classification import evaluate_classifier
 
-__all__ = ["Comparison", "Result", "Suite", "compare", "compare_scores", "evaluate", "evaluate_classifier"]
+__all__ = ["Comparison", "Result", "Suite", "compare", "compare_scores", "evaluate"]
 MODULES = {
     **dict.fromkeys(__all__, "embeddings.eval.evaluation"),
     **dict.fromkeys(("Comparison", "Result"), "embeddings.eval.statistics.results"),
-    "evaluate_classifier": "embeddings.eval.tasks.text_classification",
 }
 
 if not TYPE_CHECKING:  # so that type checkers report unknown names

@@ -66,11 +66,6 @@ PROTOCOL = (
 MEANS = "vectors of their words ({pooling}); a document without a known word gets zeros"
 INFERRED = "the vectors that the model infers for documents, with seed 1 and as many epochs as in training"
 TRAINED = "the trained document vectors with these names; a document without one gets zeros"
-NOT_COVERED = {
-    MEANS: "no word of the documents has a vector",
-    INFERRED: "the model knows no word of the documents",
-    TRAINED: "no document has a vector of its name",
-}
 
 
 def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
@@ -83,13 +78,13 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     is_tested = np.zeros(len(test.texts), bool)
     for _, test_rows in test.splits:
         is_tested[test_rows] = True
-    matrix, kind, pooled = represent(source, test, is_tested)
+    matrix, about, pooled = represent(source, test, is_tested)
     covered = np.asarray(matrix.any(axis=1))
     labels, label = np.unique(test.labels, return_inverse=True)
-    reason = None if covered.any() else NOT_COVERED[kind]
+    unnamed, unknown = "no document has a vector of its name", "no word of the documents is known"
+    reason = None if covered.any() else unnamed if about is TRAINED else unknown
     predictions = cross_predict(label, test.splits, None if reason else partial(predict_rows, matrix, covered, label))
     guess, common = predictions.guess, predictions.most_frequent
-    about = kind.format(pooling=TextVectors(source, {}).description) if kind is MEANS else kind
     shared: dict[str, Any] = {
         "vectors": subject.name, "protocol": PROTOCOL.format(source=about, split=test.protocol), "reason": reason,
         "note": predictions.note,
@@ -128,15 +123,15 @@ def represent(
         return table[rows], TRAINED, None
     if isinstance(source, ConcatenatedModels):
         return source.infer(texts=test.texts), INFERRED, None
-    is_inferred = isinstance(source, Model) and DOCUMENTS in source.tables
-    texts = TextVectors(source.vectors if is_inferred else source, {})
-    tested = texts.embed(list(compress(test.texts, is_tested)))
-    if is_inferred:
-        return source.infer(texts=test.texts), INFERRED, tested
     # the coverage of words is that of the tested documents, so these are embedded by themselves
+    if isinstance(source, Model) and DOCUMENTS in source.tables:
+        words = TextVectors(source.vectors, {})
+        return source.infer(texts=test.texts), INFERRED, words.embed(list(compress(test.texts, is_tested)))
+    texts = TextVectors(source, {})
+    tested = texts.embed(list(compress(test.texts, is_tested)))
     matrix = np.zeros((len(is_tested), tested.matrix.shape[1]), np.float32)
     matrix[is_tested], matrix[~is_tested] = tested.matrix, texts.embed(list(compress(test.texts, ~is_tested))).matrix
-    return matrix, MEANS, tested
+    return matrix, MEANS.format(pooling=texts.description), tested
 
 
 KIND = Kind(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     ratios,
     wilson,
 )
-from embeddings.eval.statistics.results import Comparison, ItemScores, Key, Measurement, Resampled, Result, key_of
+from embeddings.eval.statistics.results import Comparison, ItemScores, Key, Measurement, Resampled
 from embeddings.support.imports import import_library
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class LabelMetric:
         self.check_label(labels)
         if self.level is not None:
             return PrecisionRecallCurve.of(labels, self.label).value(self) or 0.0
-        counts = counts_by(labels.label, labels, len(labels.names))
+        counts = label_counts(labels)
         if self.name == MACRO_F1:
             return macro_f1(*counts)
         columns = slice(None) if self.label is None else labels.names.index(self.label)
@@ -321,17 +321,6 @@ PROTOCOL = (
 )
 
 
-class Confusion(NamedTuple):
-    """How many texts with a label have this first prediction, None for none.
-
-    A text whose first prediction is one of its labels counts for this label only, another one for each of its labels.
-    """
-
-    label: str
-    predicted: str | None
-    texts: int
-
-
 @dataclass(frozen=True)
 class LabelScores:
     """Scores of predictions.
@@ -354,33 +343,28 @@ class LabelScores:
     metrics: Sequence[LabelMetric] = ()
     half: str = "all"
 
-    def results(self) -> list[Result]:
-        """All results: of each label (section), of what the classifier knows, if that differs, and of all texts.
+    def scores(self) -> list[ItemScores]:
+        """Scores of each label (section), of what the classifier knows, if that differs, of all texts, and confusions.
 
         Raises:
             SettingError: a metric is of a label that neither the classifier nor the texts have.
         """
         everything, known = self.predictions, self.predictions.known_part()
-        results = list(self.by_label())
+        by_label, overall = list(self.by_label()), list(self.overall(everything))
+        scores: list[ItemScores] = [*by_label]
         if len(known.text) != len(everything.text) and len(known):
-            results += self.rows(known, KNOWN)
-        requested = [self.requested(metric) for metric in self.metrics]
-        return [
-            *results, *self.rows(everything), *self.rows(self.majority(), None, MAJORITY), *requested,
-            self.calibration(),
-        ]  # fmt: skip
-
-    def rows(self, *arguments: Any) -> list[Result]:
-        """The results of `overall`, with the same arguments."""
-        return [one.row for one in self.overall(*arguments)]
+            scores += self.overall(known, KNOWN)
+        scores += [*overall, *self.overall(self.majority(), None, MAJORITY)]
+        scores += [self.requested(metric, [*by_label, *overall]) for metric in self.metrics]
+        scores += [self.calibration(), *self.confusions()]
+        return list({one.key: one for one in scores}.values())  # a requested metric may be there already
 
     def overall(
         self, labels: PredictedLabels, section: str | None = None, method: str | None = None
-    ) -> "Iterator[LabelMeasure]":
-        """Micro-averaged precision, recall and F1, and macro-averaged F1, to be compared or grouped."""
+    ) -> Iterator[Measurement]:
+        """Micro-averaged precision, recall and F1, and macro-averaged F1; those of all texts can be compared."""
         hits, actual, predicted = counts_by(labels.text, labels, len(labels))
         is_single, resampled = (actual == 1).all() and (predicted == 1).all(), macro_f1_resamples(labels)
-        interval = percentiles(resampled) if len(resampled) else NO_INTERVAL
         sums = {
             "precision": (hits, predicted),
             "recall": (hits, actual),
@@ -388,66 +372,51 @@ class LabelScores:
             "macro-f1": None,
         }
         for measure, columns in sums.items():
-            value = (macro_f1(*self.label_counts(labels)), interval) if columns is None else ratio(*columns)
-            row = self.result(measure, section, *value, method=method)
-            yield LabelMeasure(
-                vectors=self.classifier, key=key_of(row), protocol=str(row.protocol), note=row.note, row=row,
-                sums=columns, predictions=labels,
-            )  # fmt: skip
+            macro = macro_f1(*label_counts(labels)), percentiles(resampled) if len(resampled) else NO_INTERVAL
+            row = self.measurement(measure, section, *(macro if columns is None else ratio(*columns)), method=method)
+            is_all = labels is self.predictions
+            yield LabelMeasure(**vars(row), sums=columns, predictions=labels) if is_all else row
 
-    def item_scores(self) -> list[ItemScores]:
-        """All results and confusions; results of `overall` have tests, other results only a value."""
-        measures: dict[Key, ItemScores] = {one.key: one for one in self.overall(self.predictions)}
-        return [
-            measures.get(key_of(one))
-            or Measurement(
-                key=key_of(one), protocol=str(one.protocol), interval=cast(Interval, (one.low, one.high)),
-                **{name: getattr(one, name) for name in ("vectors", "value", "covered", "total", "reason", "note")},
-            )
-            for one in (*self.results(), *self.confusion_results())
-        ]  # fmt: skip
+    def confusions(self) -> Iterator[Measurement]:
+        """How many texts with a label have which first prediction; all but the most frequent errors are details."""
+        _, actual, _ = label_counts(self.predictions)
+        texts = dict(zip(self.predictions.names, actual.tolist(), strict=True))
+        matrix = confusion_matrix(self.predictions)
+        frequent = [one for one in matrix if one[0] != one[1]][:N_CONFUSIONS]
+        for label, predicted, count in (*frequent, *(one for one in matrix if one not in frequent)):
+            section, is_detail = f"{label} -> {predicted or 'no label'}", (label, predicted, count) not in frequent
+            row = self.measurement(CONFUSION, section, *share(count, texts[label]), texts=texts[label])
+            yield replace(row, covered=count, key=replace(row.key, is_detail=is_detail))
 
-    def confusion_results(self) -> Iterator[Result]:
-        """The confusion matrix without zeros; all but the most frequent confusions are details."""
-        _, actual, _ = self.label_counts(self.predictions)
-        texts, frequent = (
-            dict(zip(self.predictions.names, actual.tolist(), strict=True)),
-            self.confusions[:N_CONFUSIONS],
-        )
-        for one in (*frequent, *(other for other in self.confusion_matrix if other not in frequent)):
-            section = f"{one.label} -> {'no label' if one.predicted is None else one.predicted}"
-            result = self.result(CONFUSION, section, *share(one.texts, texts[one.label]), texts=texts[one.label])
-            yield replace(result, covered=one.texts, is_detail=one not in frequent)
-
-    def requested(self, metric: LabelMetric) -> Result:
-        """The result of a metric."""
+    def requested(self, metric: LabelMetric, scores: Sequence[Measurement]) -> Measurement:
+        """The score of a metric, which may be one of these scores."""
         metric.check_label(self.predictions)
         if metric.level is not None:
             curve = PrecisionRecallCurve.of(self.predictions, metric.label)
-            return self.result(str(metric), metric.label, curve.value(metric), curve.interval(metric))
-        results = self.rows(self.predictions) if metric.label is None else self.by_label()
+            return self.measurement(str(metric), metric.label, curve.value(metric), curve.interval(metric))
         name = metric.name + self.at_k
-        found = (one for one in results if (one.measure, one.section) == (name, metric.label))
-        return replace(next(found, self.result(metric.name, metric.label, None)), is_detail=False)
+        found = (one for one in scores if (one.key.measure, one.key.section) == (name, metric.label))
+        row = next(found, self.measurement(metric.name, metric.label, None))
+        return replace(row, key=replace(row.key, is_detail=False))
 
-    def by_label(self) -> Iterator[Result]:
+    def by_label(self) -> Iterator[Measurement]:
         """Precision, recall and F1 of each label that occurs or is predicted."""
-        counts = [column.tolist() for column in self.label_counts(self.predictions)]
+        counts = [column.tolist() for column in label_counts(self.predictions)]
         for name, hits, actual, predicted in zip(self.predictions.names, *counts, strict=True):
             if actual or predicted:
-                yield self.result("precision", name, *share(hits, predicted), texts=actual)
-                yield self.result("recall", name, *share(hits, actual), texts=actual)
+                yield self.measurement("precision", name, *share(hits, predicted), texts=actual)
+                yield self.measurement("recall", name, *share(hits, actual), texts=actual)
                 # F1 from the texts that have the label or are predicted it, each of which is a hit or not
                 shares = hits / (either := actual + predicted - hits), *wilson(hits, either)
                 value, low, high = (2 * jaccard / (1 + jaccard) for jaccard in shares)
-                yield self.result("f1", name, value, (low, high), texts=actual)
+                yield self.measurement("f1", name, value, (low, high), texts=actual)
 
     def majority(self) -> PredictedLabels:
         """The predictions of a baseline: the most frequent labels for each text.
 
         These are k labels, or as many as the classifier predicts on average if k is -1.
         """
-        _, actual, predicted = self.label_counts(self.predictions)
+        _, actual, predicted = label_counts(self.predictions)
         k = self.k if self.k > 0 else max(1, round(predicted.sum() / len(self.predictions)))
         best = np.sort(np.argsort(-actual, kind="stable")[:k])
         labels, texts = self.predictions, np.arange(len(self.predictions), dtype=np.int64)
@@ -455,12 +424,12 @@ class LabelScores:
         text, label, kind, _ = merged_pairs(pairs, (texts[:, None] << 32 | best).ravel())
         return replace(labels, text=text, label=label, kind=kind, score=np.zeros(len(text), np.float32))
 
-    def calibration(self) -> Result:
+    def calibration(self) -> Measurement:
         """The expected calibration error of the most probable label (Guo et al. 2017)."""
         labels = self.predictions
         is_covered = labels.best != NO_LABEL
         if not is_covered.any():
-            return self.result(CALIBRATION, None, None)
+            return self.measurement(CALIBRATION, None, None)
         keys, codes = labels.text << 32 | labels.label, np.arange(len(labels)) << 32 | np.maximum(labels.best, 0)
         is_correct = np.isin(codes, keys[labels.is_actual])[is_covered]
         confidence = np.minimum(labels.confidence[is_covered].astype(np.float64), 1)
@@ -471,24 +440,26 @@ class LabelScores:
         value = float(np.abs(gaps.sum(axis=0)).sum() / len(gaps))
         resampled = [np.abs(block @ grouped).sum(axis=1) / len(gaps) for block in bootstrap_weights(len(grouped))]
         interval = percentiles(np.concatenate(resampled)) if len(gaps) >= MIN_ITEMS else NO_INTERVAL
-        return self.result(CALIBRATION, None, value, interval)
+        return self.measurement(CALIBRATION, None, value, interval)
 
-    def result(
+    def measurement(
         self, measure: str, section: str | None, value: float | None, interval: Interval = NO_INTERVAL,
         *, texts: int | None = None, method: str | None = None,
-    ) -> Result:  # fmt: skip
-        """A result; its coverage counts texts, for a label the texts that have the label."""
+    ) -> Measurement:  # fmt: skip
+        """A score; its coverage counts texts, for a label the texts that have the label."""
         at_k = self.at_k * (measure not in (CALIBRATION, CONFUSION))
         threshold = f"at most {self.k} labels" if self.k > 0 else "all labels"
         threshold += f" with a probability of at least {self.threshold}" * (self.threshold > 0)
-        covered = int((self.predictions.best != NO_LABEL).sum())
         is_whole = section is None or section == KNOWN
         is_equal = is_whole and measure in ("precision", "recall") and self.is_single  # to F1
-        return Result(
-            self.set, measure + at_k, section, method=method, is_detail=texts is not None or is_equal, half=self.half,
-            vectors=self.classifier, value=value, low=interval[0], high=interval[1],
-            covered=covered if texts is None else texts, total=len(self.predictions) if texts is None else texts,
+        key = Key(
+            self.set, measure + at_k, section, method=method, is_detail=texts is not None or is_equal, half=self.half
+        )
+        return Measurement(
+            vectors=self.classifier, key=key, value=value, interval=interval,
             protocol=PROTOCOL.format(threshold=threshold),
+            covered=int((self.predictions.best != NO_LABEL).sum()) if texts is None else texts,
+            total=len(self.predictions) if texts is None else texts,
             reason=None if value is not None else "nothing is predicted" if measure != "recall" else "does not occur",
             note=self.note if section is None else None,
         )  # fmt: skip
@@ -517,29 +488,21 @@ class LabelScores:
         """The suffix of the names of measures, such as "@1"."""
         return f"@{self.k}" if self.k > 0 else "@all"
 
-    @staticmethod
-    def label_counts(labels: PredictedLabels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Hits, occurrences and predictions of each label, int64 (labels,)."""
-        return counts_by(labels.label, labels, len(labels.names))
 
-    @cached_property
-    def confusion_matrix(self) -> list[Confusion]:
-        """The pairs of labels and first predictions that occur, most frequent first."""
-        labels = self.predictions
-        first = labels.first[labels.text]
-        is_hit = labels.is_actual & (labels.label == first)
-        has_hit = np.bincount(labels.text[is_hit], minlength=len(labels)) > 0
-        counted = is_hit | (labels.is_actual & ~has_hit[labels.text])
-        codes = labels.label[counted].astype(np.int64) << 32 | (first[counted] + 1)
-        distinct, counts = np.unique(codes, return_counts=True)
-        order, names = np.argsort(-counts, kind="stable"), [None, *labels.names]
-        pairs = [(str(labels.names[code >> 32]), names[code & 0xFFFFFFFF]) for code in distinct[order].tolist()]
-        return [Confusion(*pair, count) for pair, count in zip(pairs, counts[order].tolist(), strict=True)]
+def confusion_matrix(labels: PredictedLabels) -> list[tuple[str, str | None, int]]:
+    """The pairs of labels and first predictions (None for none) that occur, with their texts, most frequent first.
 
-    @property
-    def confusions(self) -> list[Confusion]:
-        """The confusions of a label with another label."""
-        return [one for one in self.confusion_matrix if one.label != one.predicted]
+    A text whose first prediction is one of its labels counts for this label only, another one for each of its labels.
+    """
+    first = labels.first[labels.text]
+    is_hit = labels.is_actual & (labels.label == first)
+    has_hit = np.bincount(labels.text[is_hit], minlength=len(labels)) > 0
+    counted = is_hit | (labels.is_actual & ~has_hit[labels.text])
+    codes = labels.label[counted].astype(np.int64) << 32 | (first[counted] + 1)
+    distinct, counts = np.unique(codes, return_counts=True)
+    order, names = np.argsort(-counts, kind="stable"), [None, *labels.names]
+    pairs = [(labels.names[code >> 32], names[code & 0xFFFFFFFF]) for code in distinct[order].tolist()]
+    return [(*pair, count) for pair, count in zip(pairs, counts[order].tolist(), strict=True)]
 
 
 def counts_by(group: np.ndarray, labels: PredictedLabels, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -547,6 +510,11 @@ def counts_by(group: np.ndarray, labels: PredictedLabels, size: int) -> tuple[np
     masks = labels.kind == BOTH, labels.is_actual, labels.is_predicted
     hits, actual, predicted = (np.bincount(group[mask], minlength=size) for mask in masks)
     return hits, actual, predicted
+
+
+def label_counts(labels: PredictedLabels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Hits, occurrences and predictions of each label, int64 (labels,)."""
+    return counts_by(labels.label, labels, len(labels.names))
 
 
 def ratio(hits: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[float | None, Interval]:
@@ -595,19 +563,14 @@ def macro_f1_resamples(labels: PredictedLabels) -> np.ndarray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelMeasure(ItemScores):
-    """A measure of predicted labels with its result `row`.
+class LabelMeasure(Measurement):
+    """A measure of predicted labels.
 
     `sums` are numerators and denominators, int64 (texts,) each, of whose sums it is the ratio; None for macro-F1.
     """
 
-    row: Result
     sums: tuple[np.ndarray, np.ndarray] | None
     predictions: PredictedLabels
-
-    def result(self) -> Result:
-        """The value with its interval."""
-        return replace(self.row, vectors=self.vectors)
 
     @property
     def counted(self) -> np.ndarray:
@@ -621,12 +584,10 @@ class LabelMeasure(ItemScores):
 
     def resampled_on(self, items: np.ndarray) -> Resampled:
         """The value, and in each resample of the texts."""
+        value = 0.0 if self.value is None else self.value
         if self.sums is None:
-            value = macro_f1(*LabelScores.label_counts(self.predictions))
             return Resampled(value, macro_f1_resamples(self.predictions), self.size)
-        columns, total = np.stack(self.sums, axis=1).astype(np.float64), int(self.sums[1].sum())
-        value = int(self.sums[0].sum()) / total if total else 0.0
-        return Resampled(value, ratios(*group_sums(columns).T), self.size)
+        return Resampled(value, ratios(*group_sums(np.stack(self.sums, axis=1).astype(np.float64)).T), self.size)
 
     def compare_values(self, other: "LabelMeasure") -> Comparison | None:
         """McNemar's test of texts that count once, else a paired bootstrap."""

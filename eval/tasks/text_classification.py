@@ -1,24 +1,18 @@
 """Classification of texts: predicted labels compared with those of labelled texts."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import Annotated, Any
 
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
-from embeddings.corpora.reading.sources import resolve_source
+from embeddings.corpora.reading.sources import Source, resolve_source
 from embeddings.eval.statistics.results import ItemScores
 from embeddings.eval.tasks.evaluation_kind import Kind, KindSettings, Subject, several
 from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores, predict_labels
 from embeddings.eval.test_sets import ALL, Half, select_texts
-from embeddings.models.loading import load_classifier
-from embeddings.models.model import Model
 from embeddings.settings import Range
-from embeddings.support.progress_display import MEGABYTES, ProgressOption, showing
-
-if TYPE_CHECKING:
-    from embeddings.classifier.classifier import LabelPredictor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,69 +32,50 @@ class LabelSettings(KindSettings):
     threads: int | None = None
 
 
-def evaluate_classifier(
-    classifier: Union["LabelPredictor", Model, str, os.PathLike[str]],
-    source: str | os.PathLike[str] | Iterable[Any], *,
-    progress: ProgressOption = None, name: str | None = None, **settings: Any,
-) -> LabelScores:  # fmt: skip
-    """Compare the labels of texts with the predictions of a classifier; `results()` has all scores.
-
-    The texts are read in batches; memory grows with their number by a few bytes each. Texts without labels are left
-    out, and counted in `predictions.unlabelled`.
-
-    Arguments:
-        classifier: a classifier, or the path of one.
-        source: a file of lines with labels as for fastText, a table, or an iterable of such lines or of mappings.
-        progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
-            called with the number of bytes read, as stored on disk, and the total.
-        name: what results call the classifier; by default its path.
-        settings: k, threshold, metrics, label_prefix, label_separator, text_column, label_column, half, encoding,
-            encoding_errors and threads, as in `evaluate`.
-
-    Raises:
-        SettingError: an argument is out of range.
-        CorpusError: the texts cannot be read, or none has a label.
-        FormatError: the classifier cannot be read.
-    """
-    own = LabelSettings(**settings)
-    form = LabelFormat(own.label_prefix, own.text_column, own.label_column, own.label_separator)
-    sources, metrics = resolve_source(source), [LabelMetric.parse(metric, own.label_prefix) for metric in own.metrics]
-    if isinstance(classifier, str | os.PathLike):
-        name = name or Path(classifier).name
-        classifier = load_classifier(classifier, errors=own.encoding_errors)
-    elif isinstance(classifier, Model):
-        classifier = classifier.classifier
-    title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
-    with showing(progress, "predicting", MEGABYTES) as shown:
-        batches = form.read(sources, encoding=own.encoding, encoding_errors=own.encoding_errors, report=shown)
-        if own.half != ALL:
-            batches = (select_texts(batch, own.half) for batch in batches)
-        predictions = predict_labels(
-            classifier, batches, own.k, own.threshold, prefix=own.label_prefix, threads=own.threads, source=title
-        )
-    return LabelScores(predictions, title, name or "classifier", own.k, own.threshold, metrics, own.half)
-
-
 @dataclass(frozen=True)
 class LabelledFile:
-    """Labelled texts, which are read for each classifier, and the settings of `evaluate_classifier`."""
+    """Labelled texts, which are read for each classifier in batches, and the metrics by which they are scored."""
 
-    source: Any
+    sources: list[Source]
+    name: str
     settings: LabelSettings
+    metrics: list[LabelMetric]
 
 
 def read_labelled_file(source: Any, settings: LabelSettings) -> LabelledFile:
-    """Refuse a missing file or an unknown metric."""
-    resolve_source(source)
-    for metric in settings.metrics:
-        LabelMetric.parse(metric, settings.label_prefix)
-    return LabelledFile(source, settings)
+    """Labelled texts, not read yet: a file of lines or a table, or an iterable of lines or mappings.
+
+    Raises:
+        CorpusError: there is no such file.
+        SettingError: a metric is unknown.
+    """
+    sources = resolve_source(source)
+    metrics = [LabelMetric.parse(one, settings.label_prefix) for one in settings.metrics]
+    name = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
+    return LabelledFile(sources, name, settings, metrics)
 
 
 def score_labels(subject: Subject, test: LabelledFile) -> list[ItemScores]:
-    """The scores of a classifier on labelled texts, and its confusions."""
-    scores = evaluate_classifier(subject.classifier, test.source, name=subject.name, **vars(test.settings))
-    return scores.item_scores()
+    """The scores of a classifier on labelled texts, and its confusions; memory grows by a few bytes a text.
+
+    Raises:
+        CorpusError: the texts cannot be read, or none has a label.
+    """
+    own = test.settings
+    form = LabelFormat(own.label_prefix, own.text_column, own.label_column, own.label_separator)
+    batches = form.read(test.sources, encoding=own.encoding, encoding_errors=own.encoding_errors)
+    if own.half != ALL:
+        batches = (select_texts(batch, own.half) for batch in batches)
+    predictions = predict_labels(
+        subject.classifier,
+        batches,
+        own.k,
+        own.threshold,
+        prefix=own.label_prefix,
+        threads=own.threads,
+        source=test.name,
+    )
+    return LabelScores(predictions, test.name, subject.name, own.k, own.threshold, test.metrics, own.half).scores()
 
 
 KIND = Kind(

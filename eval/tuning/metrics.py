@@ -19,12 +19,7 @@ from embeddings.corpora.resampling import dev_and_test
 from embeddings.errors import S, SettingError
 from embeddings.eval.evaluation import MEASURES, Suite, compare_scores, mean_score
 from embeddings.eval.statistics.results import PARTS, Comparison, Key, MeanScores, Result
-from embeddings.eval.tasks.label_scores import (
-    LabelMetric,
-    LabelScores,
-    PredictedLabels,
-    predict_labels,
-)
+from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores, PredictedLabels, predict_labels
 from embeddings.eval.tasks.perplexity import Validation, check_predicts_words, known_words, mean_loss
 from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, Half, content_fingerprint, select_texts
 from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError
@@ -142,7 +137,7 @@ class LabelJudge:
         cls, source: Any, form: LabelFormat, metric: str, *, k: int = 1, threads: int | None = None,
         encoding: str = "utf-8", encoding_errors: str = "strict",
     ) -> "LabelJudge":  # fmt: skip
-        """Read the texts; see `evaluate_classifier` and `LabelMetric.parse` for the arguments."""
+        """Read the texts; see `evaluate` and `LabelMetric.parse` for the arguments."""
         wanted, sources = LabelMetric.parse(metric, form.prefix), resolve_source(source)
         batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors)
         return cls(list(batches), wanted, form.prefix, sources[0].name, k, threads)
@@ -200,12 +195,12 @@ def score_of_labels(
         return Judgement(judges[0](small), small, {"cutoff": cutoff})
 
     def test(results: dict[str, Any]) -> Verdict:
-        scores = list[LabelScores]()
+        scores = []
         for vectors, result in results.items() if half != ALL else ():
             predictions = judges[1].predict(result.classifier if isinstance(result, Model) else result)
-            scores.append(LabelScores(predictions, name, vectors, k, 0.0, [everything.metric], TEST))
-        lines = [line for one in scores for line in one.results() if line.section is None and not line.is_detail]
-        return list(dict.fromkeys(lines)), compare_scores([list(one.overall(one.predictions)) for one in scores])
+            scores.append(LabelScores(predictions, name, vectors, k, 0.0, [everything.metric], TEST).scores())
+        lines = [one.result() for part in scores for one in part if one.key.section is None and not one.key.is_detail]
+        return lines, compare_scores(scores)
 
     wanted, part = everything.metric, "all texts" if half == ALL else "the dev half"
     texts = [[[sha256(one.data).hexdigest(), one.starts, one.labels] for one in judge.batches] for judge in judges]

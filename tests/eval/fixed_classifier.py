@@ -2,6 +2,8 @@
 
 import numpy as np
 
+import embeddings as em
+
 LABELS = ["a", "b", "c", "d"]
 
 
@@ -34,12 +36,13 @@ def random_texts(rng, count, most=1, labels=LABELS):
     return lines, actual, [[(str(name), round(float(q), 6)) for name, q in row] for row in predicted]
 
 
-def values(scores, section=None):
-    return {
-        result.measure: result.value
-        for result in scores.results()
-        if result.section == section and result.method is None
-    }
+def evaluated(lines, classifier=None, **settings):
+    """The results of the fixed classifier on lines with labels."""
+    return em.evaluate(classifier or FixedClassifier(), labels=[lines], **settings)
+
+
+def values(results, section=None):
+    return {result.measure: result.value for result in results if (result.section, result.method) == (section, None)}
 
 
 def indicator(rows, names=LABELS):
