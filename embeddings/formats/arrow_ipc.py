@@ -56,6 +56,7 @@ FORMAT = Format(
     summary="Arrow IPC (Feather 2): columns word, count and vector",
     extensions=(".arrow", ".feather"),
     stores_counts=True,
+    stores_pooling=True,
     sniff=sniff,
     read=read,
     write=write,

@@ -20,7 +20,7 @@ from embeddings.support.arrow import to_string_array
 from embeddings.support.foreign_files import format_errors
 from embeddings.support.imports import INSTALL_GENSIM, import_extra
 from embeddings.support.logs import log
-from embeddings.vectors.file_format import Format
+from embeddings.vectors.file_format import Format, stored_pool
 from embeddings.vectors.subwords import SubwordVectors
 from embeddings.vectors.vectors import Vectors
 
@@ -57,6 +57,7 @@ def write(vectors: Vectors, path: Path) -> None:
     keyed.vectors = np.asarray(vectors.matrix)
     if vectors.counts is not None:
         keyed.expandos["count"] = np.asarray(vectors.counts)
+    keyed.text_pool = stored_pool(vectors)  # gensim keeps attributes that it does not know
     keyed.save(str(path), separately=[])
 
 
@@ -138,6 +139,7 @@ def word_vectors(path: Path, trained: Any) -> Vectors:
         matrix = trained.syn1neg
     counts = getattr(keyed, "expandos", {}).get("count")
     vectors = build_vectors(path, [str(word) for word in words], matrix, counts)
+    vectors.text_pool = getattr(keyed, "text_pool", None)
     if getattr(keyed, "bucket", 0) and 0 < keyed.max_n >= keyed.min_n:
         if not getattr(keyed, "compatible_hash", True):
             raise FormatError(f"{path} hashes n-grams as gensim before 3.7.2 did, unlike fastText; retrain the model")
@@ -201,6 +203,7 @@ FORMAT = Format(
     summary="gensim's own files, pickles: KeyedVectors, Word2Vec, FastText, Doc2Vec",
     extensions=(".kv",),
     stores_counts=True,
+    stores_pooling=True,
     sniff=sniff,
     read=read,
     write=write,

@@ -255,6 +255,7 @@ def write(
 FORMAT = Format(
     summary="a folder of model2vec: config.json, model.safetensors, tokenizer.json",
     stores_counts=True,
+    stores_pooling=True,
     files=frozenset({README, CONFIG, MODEL, TOKENIZER, TOKENIZER_CONFIG}),
     sniff_folder=sniff_folder,
     read=read,

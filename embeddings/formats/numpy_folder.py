@@ -94,6 +94,7 @@ def describe(path: Path) -> dict[str, Any]:
 FORMAT = Format(
     summary="a folder for numpy and tokenizers alone: embeddings.npy, tokenizer.json, config.json, README.md",
     stores_counts=True,
+    stores_pooling=True,
     files=frozenset({MATRIX, COUNTS, CONFIG, README, TOKENIZER}),
     sniff_folder=sniff_folder,
     read=read,

@@ -75,7 +75,9 @@ def read_batches(path: Path, file: Any) -> Vectors:
     known_counts = [part for part in counts if part is not None]
     if known_counts and len(known_counts) < len(counts):
         raise FormatError(f"the column {arrow_table.COUNT} contains nulls")
-    return rows.to_vectors("strict", f"{path}, word", 1, np.concatenate(known_counts) if known_counts else None)
+    vectors = rows.to_vectors("strict", f"{path}, word", 1, np.concatenate(known_counts) if known_counts else None)
+    vectors.text_pool = arrow_table.read_pool(file.schema_arrow)
+    return vectors
 
 
 @contextmanager
@@ -96,6 +98,7 @@ FORMAT = Format(
     summary="Parquet: columns word, count and vector",
     extensions=(".parquet",),
     stores_counts=True,
+    stores_pooling=True,
     sniff=sniff,
     read=read,
     write=write,

@@ -1,7 +1,8 @@
 r"""One safetensors file with the tensors `vectors` (words, dim), `words` and, if known, `counts` (words,) int64.
 
 `words` holds UTF-8 text with one word per line: `bytes(words).decode().split("\n")`. Vectors are float32
-(memory-mapped), float16, or int8 with another tensor `scales` (words,) that multiplies each row.
+(memory-mapped), float16, or int8 with another tensor `scales` (words,) that multiplies each row. A tensor `text_pool`
+holds how vectors of texts are pooled, such as "mean", if not as usual for words.
 """
 
 import re
@@ -15,7 +16,7 @@ from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import WordBuffer, build_vectors, check_array
 from embeddings.support import tensors
 from embeddings.vectors.compact_rows import from_int8
-from embeddings.vectors.file_format import Format, encode_words
+from embeddings.vectors.file_format import TEXT_POOL, Format, encode_words, stored_pool
 from embeddings.vectors.precision import encode_matrix
 from embeddings.vectors.vectors import Vectors
 
@@ -34,7 +35,9 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
     """Write all vectors, and the counts if known; `dtype` is float32, float16 or int8."""
     matrix, scales = encode_matrix(vectors, dtype)
     words = b"\n".join(encode_words(vectors, forbidden=LINE_BREAK, format="safetensors"))
+    pool = stored_pool(vectors)
     arrays = {VECTORS: matrix, WORDS: np.frombuffer(words, np.uint8), SCALES: scales, COUNTS: vectors.counts}
+    arrays[TEXT_POOL] = None if pool is None else np.frombuffer(pool.encode(), np.uint8)
     tensors.save({name: array for name, array in arrays.items() if array is not None}, path)
 
 
@@ -43,7 +46,10 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     arrays = tensors.load(path)
     matrix = read_matrix(path, arrays)
     words = WordBuffer(read_words(path, arrays, len(matrix))).decode(errors, f"{path}, word", 1)
-    return build_vectors(path, words, matrix, read_counts(path, arrays, len(matrix)))
+    vectors = build_vectors(path, words, matrix, read_counts(path, arrays, len(matrix)))
+    if TEXT_POOL in arrays:
+        vectors.text_pool = arrays[TEXT_POOL].tobytes().decode("utf-8", "replace")
+    return vectors
 
 
 def read_matrix(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -93,6 +99,7 @@ FORMAT = Format(
     summary="safetensors: tensors vectors, words (a text, one per line) and counts",
     extensions=(".safetensors",),
     stores_counts=True,
+    stores_pooling=True,
     sniff=sniff,
     read=read,
     write=write,

@@ -87,6 +87,7 @@ def describe(path: Path) -> dict[str, Any]:
 FORMAT = Format(
     summary="a folder that SentenceTransformer loads, with a StaticEmbedding",
     stores_counts=True,
+    stores_pooling=True,
     files=frozenset({MODULES, CONFIG, README, *(f"{SUBFOLDER}/{name}" for name in (MODEL, TOKENIZER))}),
     sniff_folder=sniff_folder,
     read=read,

@@ -13,7 +13,7 @@ from embeddings.errors import FormatError
 from embeddings.support.arrow import combine_chunks, pa, to_arrow, to_numpy, to_string_array
 from embeddings.support.foreign_files import format_errors
 from embeddings.vectors.compact_rows import from_int8
-from embeddings.vectors.file_format import check_dim
+from embeddings.vectors.file_format import TEXT_POOL, check_dim, stored_pool
 from embeddings.vectors.precision import encode_matrix
 from embeddings.vectors.word_vectors import WordVectors
 
@@ -36,7 +36,8 @@ def to_table(vectors: WordVectors, *, dtype: str = "float32") -> Any:
     columns[VECTOR] = pa.FixedSizeListArray.from_arrays(to_arrow(matrix.ravel()), vectors.dim)
     if scales is not None:
         columns[SCALE] = to_arrow(scales)
-    return pa.table(columns)
+    pool = stored_pool(vectors)
+    return pa.table(columns, metadata=None if pool is None else {TEXT_POOL: pool})
 
 
 def from_table(table: Any, vectors_class: Callable[..., V]) -> V:
@@ -46,7 +47,14 @@ def from_table(table: Any, vectors_class: Callable[..., V]) -> V:
         table.validate(full=True)
         words, matrix, counts = get_column(table, WORD).to_pylist(), read_matrix(table), read_counts(table)
         vectors: Any = vectors_class(words, matrix, counts=counts)
+        vectors.text_pool = read_pool(table.schema)
         return cast(V, vectors.check_finite())
+
+
+def read_pool(schema: Any) -> str | None:
+    """How vectors of texts are pooled by default, if the metadata of a table tells it."""
+    pool = (schema.metadata or {}).get(TEXT_POOL.encode())
+    return None if pool is None else pool.decode("utf-8", "replace")
 
 
 def check_schema(schema: Any) -> None:

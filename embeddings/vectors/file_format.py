@@ -51,6 +51,7 @@ class Format:
             with other files is not replaced. None if they depend on the vectors.
         companions: the extensions of further files that `write` puts next to its path, such as ".txt".
         stores_counts: whether a file stores word counts itself.
+        stores_pooling: whether a file tells how vectors of texts are pooled by default.
         describe: `describe(path)` returns properties by name for `embeddings info`, read from the start of the file.
         read_model: as `read`, for formats that store whole models.
         has_model: `has_model(path)` returns whether a file of this format contains a whole model.
@@ -69,6 +70,7 @@ class Format:
     files: frozenset[str] | None = None
     companions: tuple[str, ...] = ()
     stores_counts: bool = False
+    stores_pooling: bool = False
     describe: Callable[[Path], dict[str, Any]] = lambda _: {}
     read_model: Callable[..., Any] | None = None
     has_model: Callable[[Path], bool] = lambda _: False
@@ -87,6 +89,7 @@ class Format:
 
 
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
+TEXT_POOL = "text_pool"  # where a file stores how vectors of texts are pooled
 COUNTS_FILE = ".vocab"  # the ending of a second file, with counts
 WordErrors = Literal["strict", "replace", "ignore", "backslashreplace"]  # what to do with words that are not UTF-8
 NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
@@ -150,6 +153,19 @@ def check_writable(vectors: Any) -> None:
     """Refuse to write NaN, infinity, or more components than can be read back."""
     check_dim(vectors.dim, "nothing is written")
     vectors.check_finite()
+
+
+def stored_pool(vectors: Any) -> str | None:
+    """How vectors of texts are pooled by default, for a file; None if as for any word vectors."""
+    pool: str | None = vectors.text_pool
+    return None if pool == "sif" else pool
+
+
+def warn_of_pooling(vectors: Any, name: str) -> None:
+    """Warn if a format does not store how vectors of texts are pooled."""
+    pool = stored_pool(vectors)
+    if pool is not None and not load_format(name).stores_pooling:
+        log.warning("the %s format does not store that texts are pooled by %s: set %s", name, pool, S.pool(pool))
 
 
 def row_chunks(vectors: WordVectors, itemsize: int) -> Iterator[np.ndarray]:
@@ -226,9 +242,9 @@ def write(
     check_writable(vectors)
     composes = vectors.compose is not None
     if counts is False:
-        tokenizer_file, unit_texts = vectors.tokenizer_file, vectors.unit_texts
-        vectors = type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
-        vectors.tokenizer_file, vectors.unit_texts = tokenizer_file, unit_texts
+        counted, vectors = vectors, type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
+        for attribute in ("tokenizer_file", "unit_texts", "text_pool"):
+            setattr(vectors, attribute, getattr(counted, attribute))
     with replacing_targets(name, targets, force=force) as temporary:
         load_format(name).write(vectors, temporary[0], **options)
         if counts and vectors.counts is not None and not load_format(name).stores_counts:
@@ -236,6 +252,7 @@ def write(
             lines = (b"%b %d\n" % pair for pair in zip(words, vectors.counts.tolist(), strict=True))
             with temporary[-1].open("wb") as stream:
                 stream.writelines(lines)
+    warn_of_pooling(vectors, name)
     if composes:
         log.warning("only vectors of the vocabulary are written; composing vectors for other words requires the model")
     return targets
@@ -265,6 +282,7 @@ def write_model(
     check_writable(model.vectors)
     with replacing_targets(name, targets, force=force) as temporary:
         write_whole(model, temporary[0], **options)
+    warn_of_pooling(model.vectors, name)
     return targets
 
 
