@@ -191,7 +191,7 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
         compose: also score similarity with vectors composed for unknown words. Results report how many pairs have one.
         restrict: answer analogies from this many most frequent words, or "all"; one or several. The default is all
             and 30000.
-        method: how analogies are answered: "3cosadd", the default, "3cosmul" or "pairdirection"; one or several.
+        method: how analogies are answered: "3cosadd", the default, or "3cosmul"; one or both.
         window: the number of context words on either side of the word to tag; 2 by default.
         text_column: the column of the texts of a table.
         label_column: the column of the labels of a table.
@@ -200,9 +200,8 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
         left_column: the column of the first text of a pair; by default the first of two text columns.
         right_column: the column of the second text of a pair.
         rating_column: the column of the ratings of pairs; by default score, rating or label.
-        candidates: score pairs by recall@1, @2 and @5 of the right text among this many candidates, such as 2 and 10:
-            itself and random others; or "given": among the right texts of successive pairs with the same left text, of
-            which those with a rating above 0 are right; one or several.
+        candidates: score pairs by recall@1, @2 and @5 of the right text among this many candidates, itself and random
+            others; one or several numbers, such as 2 and 10.
         half: use only this half of the items of similarity, analogy, pairs or labels; a hash of each item decides.
             Early stopping and tuning see "dev" only, so "test" is left for reports.
         ranking: rank documents by "vectors", by words ("lexical", BM25), or by both ("fused"); one or several. By

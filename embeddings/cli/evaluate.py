@@ -31,7 +31,7 @@ from embeddings.vectors.vectors import Vectors, as_vectors
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),
         JSON,
-        option("--report", "Also write an HTML page: tables, plots, paired tests, neighbours, maps.", "FILE"),
+        option("--report", "Also write an HTML page: results, paired tests, and how to repeat them.", "FILE"),
         FORCE,
     ],
 )

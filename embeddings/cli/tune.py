@@ -37,7 +37,7 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
     corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option(
-            "-o --out", "Output folder: the trials, the best model, a report and a picture.", "FOLDER", required=True
+            "-o --out", "Output folder: the trials, the best model and a report.", "FOLDER", required=True
         ),
     ]
     common = [

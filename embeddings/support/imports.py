@@ -43,7 +43,6 @@ def lazy_package(
 LIBRARIES = {  # of the standard installation, imported where a feature uses them; the package of each
     "faiss": "faiss-cpu",
     "jinja2": "jinja2",
-    "matplotlib": "matplotlib",
     "scipy": "scipy",
     "sklearn": "scikit-learn",
     "threadpoolctl": "threadpoolctl",

@@ -50,7 +50,7 @@ class Key:
         section: a section of an analogy set or its kind such as "semantic", a tag, "words with a vector" or "words
             without a vector", a category, or a label; None for the whole set.
         restrict: analogies are answered from this many most frequent words; None for all.
-        method: of analogies "3cosadd", "3cosmul" or "pairdirection"; of tagging the window; of a
+        method: of analogies "3cosadd" or "3cosmul"; of tagging the window; of a
             probe "logistic regression" or "most frequent label"; of pairs of texts "predicted ratings"; of retrieval
             the ranking, if one was chosen.
         is_detail: whether the section is one of many (a section of an analogy set, a tag, a category, a label).

@@ -1,8 +1,7 @@
 """Word analogies: is d the answer to "a is to b as c is to what"?
 
 3CosAdd takes the word nearest to b - a + c (Mikolov et al., 2013), 3CosMul the word with the largest
-cos(x, b) cos(x, c) / cos(x, a), cosines shifted to 0..1 (Levy and Goldberg, 2014), PairDirection the word for which
-x - c is most parallel to b - a (Mikolov et al., 2013; equation 2 of Levy and Goldberg).
+cos(x, b) cos(x, c) / cos(x, a), cosines shifted to 0..1 (Levy and Goldberg, 2014).
 
 The 19,544 questions of the Google set are made of some 550 pairs of words, so they are far from independent. The
 bootstrap therefore resamples pairs: a question counts as often as its first pair is drawn times how often its second

@@ -25,7 +25,7 @@ from embeddings.indexes.cosine_search import MULTIPLICATIVE_EPSILON, exact_cosin
 from embeddings.support.cosine import normalize
 from embeddings.support.threads import run_slices
 
-ADD, MULTIPLY = METHODS.index("3cosadd"), METHODS.index("3cosmul")
+ADD = METHODS.index("3cosadd")
 MARGIN = 1e-7  # relative to the best score, for float64
 CAPACITY = 8  # candidates per question
 CHUNK = 512
@@ -36,7 +36,7 @@ class Block(NamedTuple):
     """The tables that a block of words is scored by, of float32 or float64.
 
     With cosines x: `pairs` (pairs, block) has x_b - x_a, or for 3CosMul (1 + x_b) / (1 + x_a); `third` (words, block)
-    has x_c, for 3CosMul 1 + x_c, and for PairDirection one over the distance. `start` is the row of the first word.
+    has x_c, for 3CosMul 1 + x_c. `start` is the row of the first word.
     `pair_bounds` and `third_bounds` have the largest number of each group of each whole chunk, (rows, groups).
     """
 
@@ -56,14 +56,13 @@ def new_block(pairs: np.ndarray, third: np.ndarray, start: int) -> Block:
 
 
 class Queries(NamedTuple):
-    """Questions: rows of a block's two tables, (questions, 2), and the shift subtracted from b - a, (questions,).
+    """Questions: rows of a block's two tables, (questions, 2).
 
     The words that may not answer question q are `excluded[starts[q]:starts[q + 1]]`. Scores that differ by less than
     `margin`, relative to the best, may be in the wrong order.
     """
 
     positions: np.ndarray
-    shifts: np.ndarray
     starts: np.ndarray
     excluded: np.ndarray
     margin: float = MARGIN
@@ -71,7 +70,7 @@ class Queries(NamedTuple):
     def part(self, part: slice) -> "Queries":
         """Some of the questions."""
         starts = self.starts[part.start : part.stop + 1]
-        return self._replace(positions=self.positions[part], shifts=self.shifts[part], starts=starts)
+        return self._replace(positions=self.positions[part], starts=starts)
 
 
 class Candidates(NamedTuple):
@@ -119,45 +118,37 @@ def update(
 ) -> None:
     """Update the candidates of each question by a block of words; `scores` (CHUNK,) is scratch space."""
     for q in range(queries.positions.shape[0]):
-        pair, c, shift = queries.positions[q, 0], queries.positions[q, 1], queries.shifts[q]
+        pair, c = queries.positions[q, 0], queries.positions[q, 1]
         for begin in range(0, block.pairs.shape[1], CHUNK):
             least = threshold(candidates.best[q], queries.margin)
-            if is_below(method, block, begin, pair, c, shift, least, scores):
+            if is_below(method, block, begin, pair, c, least, scores):
                 continue
             own = scores[: min(CHUNK, block.pairs.shape[1] - begin)]
             end = begin + own.shape[0]
-            score(method, block.pairs[pair, begin:end], block.third[c, begin:end], shift, own)
+            score(method, block.pairs[pair, begin:end], block.third[c, begin:end], own)
             if any_reach(own, least):
                 update_from_chunk(own, block.start + begin, q, queries, units, candidates)
 
 
 @inline
-def is_below(
-    method: int, block: Block, begin: int, pair: int, c: int, shift: float, least: float, scores: np.ndarray
-) -> bool:
-    """Whether no score of the chunk that begins at a word reaches `least`, by its bounds; False if it has none.
-
-    For PairDirection these bounds hold only above 0, as a negative difference is the smaller the larger its factor is.
-    """
+def is_below(method: int, block: Block, begin: int, pair: int, c: int, least: float, scores: np.ndarray) -> bool:
+    """Whether no score of the chunk that begins at a word reaches `least`, by its bounds; False if it has none."""
     groups = slice(begin // CHUNK * GROUPS, begin // CHUNK * GROUPS + GROUPS)
-    if groups.stop > block.pair_bounds.shape[1] or (method not in (ADD, MULTIPLY) and least <= 0):
+    if groups.stop > block.pair_bounds.shape[1]:
         return False
-    score(method, block.pair_bounds[pair, groups], block.third_bounds[c, groups], shift, scores[:GROUPS])
+    score(method, block.pair_bounds[pair, groups], block.third_bounds[c, groups], scores[:GROUPS])
     return not any_reach(scores[:GROUPS], least)
 
 
 @inline
-def score(method: int, pair: np.ndarray, third: np.ndarray, shift: float, scores: np.ndarray) -> None:
+def score(method: int, pair: np.ndarray, third: np.ndarray, scores: np.ndarray) -> None:
     """Scores in the order of nearness, from a row of each table."""
     if method == ADD:
         for i in range(scores.shape[0]):
             scores[i] = pair[i] + third[i]
-    elif method == MULTIPLY:
-        for i in range(scores.shape[0]):
-            scores[i] = pair[i] * third[i]
     else:
         for i in range(scores.shape[0]):
-            scores[i] = (pair[i] - shift) * third[i]
+            scores[i] = pair[i] * third[i]
 
 
 @inline
@@ -229,7 +220,6 @@ def is_duplicate(candidates: Candidates, q: int, units: np.ndarray, row: int) ->
     return False
 
 
-IDENTICAL = 1e-6  # squared distance below which a unit vector is c itself, and no direction leads to it
 CACHE_BYTES = 1 << 22  # of cosines at a time, which the processor's cache holds
 
 
@@ -286,23 +276,17 @@ class Cosines:
         self, units: np.ndarray, words: np.ndarray, positions: np.ndarray, methods: Sequence[str], exact: bool = False
     ) -> None:
         self.dtype = np.float64 if exact or set(methods) != {"3cosadd"} else np.float32
-        self.units, self.words, self.methods = units, units[words].astype(self.dtype), methods
-        self.positions = positions
+        self.units, self.words, self.positions = units, units[words].astype(self.dtype), positions
         pairs, self.pair_of = np.unique(positions[:, :2], axis=0, return_inverse=True)
         self.a, self.b = pairs.T
         self.bytes_per_word = self.words.itemsize * (len(words) + len(pairs))
-        self.start = 0
-        self.cosines = self.inverse = np.empty((0, 0))
+        self.start, self.cosines = 0, np.empty((0, 0))
 
     def queries(self, excluded: Sequence[Sequence[int]]) -> Queries:
         """The questions, given the rows that may not answer each."""
-        shifts = np.zeros(len(self.positions))
-        if "pairdirection" in self.methods:
-            a, b, c = (self.words[self.positions[:, side]] for side in range(3))
-            shifts = np.einsum("ij,ij->i", c, b - a)
         starts = np.cumsum([0, *map(len, excluded)])
         rows = np.stack([self.pair_of.reshape(-1), self.positions[:, 2]], axis=1)
-        return Queries(rows, shifts, starts, np.fromiter(chain.from_iterable(excluded), np.int64), self.margin)
+        return Queries(rows, starts, np.fromiter(chain.from_iterable(excluded), np.int64), self.margin)
 
     @property
     def margin(self) -> float:
@@ -313,21 +297,14 @@ class Cosines:
         """Compute the cosines with another block of the vocabulary."""
         block = self.units[part].astype(self.dtype, copy=False)
         self.start, self.cosines = part.start, self.words @ block.T
-        if "pairdirection" in self.methods:
-            squares = np.add.outer((self.words**2).sum(axis=1), (block**2).sum(axis=1)) - 2 * self.cosines
-            squares[squares < IDENTICAL] = np.inf
-            self.inverse = np.reciprocal(np.sqrt(squares, out=squares), out=squares)
 
     def block(self, method: str) -> Block:
         """The tables that a method scores the current block by."""
         if method == "3cosmul":  # twice equation 4, which keeps the order
             shifted = np.clip(self.cosines, -1, 1) + 1
             pairs = shifted[self.b] / (shifted[self.a] + 2 * MULTIPLICATIVE_EPSILON)
-            third = shifted
-        else:
-            pairs = self.cosines[self.b] - self.cosines[self.a]
-            third = self.inverse if method == "pairdirection" else self.cosines
-        return new_block(pairs, third, self.start)
+            return new_block(pairs, shifted, self.start)
+        return new_block(self.cosines[self.b] - self.cosines[self.a], self.cosines, self.start)
 
 
 def update_all(method: str, block: Block, queries: Queries, units: np.ndarray, candidates: Candidates) -> None:
@@ -359,12 +336,11 @@ def all_candidates(
 ) -> np.ndarray:
     """All rows whose scores rounding cannot tell from the best."""
     cosines, scores = Cosines(units, question, np.arange(3)[None], [method], exact=True), np.empty(limit)
-    shift = cosines.queries([excluded.tolist()]).shifts[0]
     for part in vocabulary_blocks(cosines.bytes_per_word, [limit]):
         cosines.compute(part)
         block = cosines.block(method)
         pair, third = block.pairs[0], block.third[2]
-        scores[part] = pair + third if method == "3cosadd" else (pair - shift) * third
+        scores[part] = pair + third if method == "3cosadd" else pair * third
     scores[excluded[excluded < limit]] = -np.inf
     best = scores.max()
     return np.flatnonzero(scores >= best - MARGIN * max(1.0, abs(best)))
@@ -375,8 +351,5 @@ def exact_scores(units: np.ndarray, question: np.ndarray, near: np.ndarray, meth
     a, b, c = (units[row].astype(np.float64) for row in question)
     if method == "3cosadd":
         return exact_cosines(units, normalize(b - a + c))(near)
-    if method == "pairdirection":
-        offsets = units[near].astype(np.float64) - c
-        return np.where((offsets**2).sum(axis=1) < IDENTICAL, 0, (normalize(offsets) * normalize(b - a)).sum(axis=1))
     to_a, to_b, to_c = ((1 + exact_cosines(units, normalize(row))(near)) / 2 for row in (a, b, c))
     return np.asarray(to_b * to_c / (to_a + MULTIPLICATIVE_EPSILON))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor
     from embeddings.text_search.text_index import TextIndex
 
-AnalogyMethod = Literal["3cosadd", "3cosmul", "pairdirection"]
+AnalogyMethod = Literal["3cosadd", "3cosmul"]
 METHODS = get_args(AnalogyMethod)
 POOLING = ("pool", "constant", "frequencies", "remove_components", "fit_on", "dim")  # arguments of `embeddings.embed`
 Evaluable = Union[Vectors, Model, ConcatenatedModels, "TextIndex", "LabelPredictor"]

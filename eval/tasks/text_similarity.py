@@ -6,7 +6,6 @@ Recall@k among N candidates is the share of left texts whose right text is among
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Annotated
 
 import numpy as np
@@ -21,8 +20,6 @@ from embeddings.eval.test_sets import ALL, rows_of_half, set_name
 from embeddings.settings import Range
 from embeddings.support.cosine import normalize
 
-GIVEN = "given"  # candidates of left texts
-
 
 @dataclass(frozen=True, kw_only=True)
 class PairSettings(Halved, PooledTexts):
@@ -31,13 +28,7 @@ class PairSettings(Halved, PooledTexts):
     left_column: str | None = None
     right_column: str | None = None
     rating_column: str | None = None
-    candidates: Sequence[int | str] = several((), Annotated[int, Range(ge=2)], {GIVEN: GIVEN})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if GIVEN in self.candidates and self.half != ALL:
-            excluded = f"{S.half(self.half)} cannot be combined with {S.candidates(GIVEN)}"
-            raise SettingError(f"{excluded}: it would divide candidates")
+    candidates: Sequence[int] = several((), Annotated[int, Range(ge=2)])
 
 
 @dataclass(frozen=True)
@@ -61,14 +52,14 @@ def read_rated_texts(path: str | os.PathLike[str], settings: PairSettings) -> Ra
     """The rated pairs of a table, or of lines of two texts and a rating separated by tabs; 1 if random texts are rated.
 
     Raises:
-        CorpusError: the file cannot be read, has no ratings, or they do not vary; all pairs are the same.
+        CorpusError: the file cannot be read or has no ratings.
     """
     pairs = PairFormat(left=settings.left_column, right=settings.right_column, rating=settings.rating_column)
     left: list[str] = []
     right: list[str] = []
     ratings: list[NDArray[np.float64]] = []
     for batch in TextPairs(path, pairs=pairs, encoding_errors=settings.encoding_errors):
-        if batch.ratings is None and (not settings.candidates or GIVEN in settings.candidates):
+        if batch.ratings is None and not settings.candidates:
             raise CorpusError(f"{path} has no column of ratings; set {S.rating_column}")
         left += batch.left
         right += batch.right
@@ -102,16 +93,15 @@ def score_rated_texts(subject: Subject, test: RatedTexts) -> list[ItemScores]:
 
 RANKS = (1, 2, 5)
 RECALL_PROTOCOL = (
-    "the mean over left texts with a right and a wrong candidate of the share of right candidates (rating above 0) "
-    "among the k best; scores: {scores}; candidates: {candidates}; a tie goes to the wrong candidate, a text without a "
+    "the share of left texts whose right text is among the k best candidates; scores: {scores}; candidates: the right "
+    "text and random right texts of other left texts, seed 1; a tie goes to the wrong candidate, a text without a "
     "known word is ranked last; interval: bootstrap over left texts"
 )
-DRAWN = "the right text and random right texts of other left texts, seed 1"
 
 
 def candidate_recalls(
     name: str, test: RatedTexts, units: tuple[np.ndarray, np.ndarray], covered: NDArray[np.bool_],
-    candidates: Sequence[int | str], scores: str,
+    candidates: Sequence[int], scores: str,
 ) -> Iterator[ItemScores]:  # fmt: skip
     """Recall@1, @2 and @5 of each left text among its candidates, for each number of candidates.
 
@@ -122,53 +112,41 @@ def candidate_recalls(
     """
     left, right = units
     for number in candidates:
-        lists = list(given_candidates(test) if isinstance(number, str) else drawn_candidates(test, number))
-        if not lists:
-            raise CorpusError(f"{test.name} has no left text with a right and a wrong candidate")
-        ranks = [k for k in RANKS if k < max(len(rows) for _, rows, _ in lists)]
-        values, is_covered = np.zeros((len(lists), len(ranks))), np.zeros(len(lists), bool)
-        for place, (query, rows, is_right) in enumerate(lists):
-            cosines = np.where(right[rows].any(axis=1), (right[rows] * left[query]).sum(axis=1), -np.inf)
-            found = is_right[np.lexsort((is_right, -cosines))]
-            values[place] = [found[:k].sum() / is_right.sum() if left[query].any() else 0 for k in ranks]
-            is_covered[place] = covered[rows[is_right]].any()
-        for k, column in zip(ranks, values.T, strict=True):
+        rows = drawn_candidates(test, number)
+        rank = np.zeros(len(rows), np.int64)
+        for query, others in enumerate(rows):
+            cosines = np.where(right[others].any(axis=1), (right[others] * left[others[0]]).sum(axis=1), -np.inf)
+            rank[query] = (cosines >= cosines[0]).sum() if left[others[0]].any() else number
+        for k in (k for k in RANKS if k < number):
             yield MeanScores(
                 vectors=name,
-                key=Key(test.name, f"recall@{k}", method="given candidates" if number == GIVEN else f"1 in {number}"),
-                values=column,
-                covered=is_covered,
-                protocol=RECALL_PROTOCOL.format(scores=scores, candidates=number if number == GIVEN else DRAWN),
+                key=Key(test.name, f"recall@{k}", method=f"1 in {number}"),
+                values=(rank <= k).astype(np.float64),
+                covered=covered[rows[:, 0]],
+                protocol=RECALL_PROTOCOL.format(scores=scores),
             )
 
 
-Candidates = tuple[int, NDArray[np.int64], NDArray[np.bool_]]  # row of the left text, rows of right texts, is right
+def drawn_candidates(test: RatedTexts, number: int) -> NDArray[np.int64]:
+    """The candidates of each left text with a rating above 0, (left texts, number), as rows of right texts.
 
-
-def given_candidates(test: RatedTexts) -> Iterator[Candidates]:
-    """The candidates of each left text: the right texts of successive pairs with it."""
-    for _, group in groupby(range(len(test.left)), key=test.left.__getitem__):
-        rows = np.fromiter(group, np.int64)
-        is_right = test.ratings[rows] > 0
-        if is_right.any() and not is_right.all():
-            yield int(rows[0]), rows, is_right
-
-
-def drawn_candidates(test: RatedTexts, number: int) -> Iterator[Candidates]:
-    """The right text of each pair and `number` - 1 random ones that belong to no pair with its left text."""
+    They are its own right text, then random ones that belong to no pair with the left text.
+    """
     row_of = {text: row for row, text in reversed([*enumerate(test.right)])}
     texts, own = [*row_of], dict[str, set[str]]()
     for text, match in zip(test.left, test.right, strict=True):
         own.setdefault(text, set()).add(match)
-    rng = np.random.default_rng(1)
+    rng, candidates = np.random.default_rng(1), list[list[int]]()
     for row in np.flatnonzero(test.ratings > 0).tolist():
         others = own[test.left[row]]
         size = number - 1 + len(others)
         if size > len(texts):
             raise SettingError(f"{S.candidates(number)} requires {size} different right texts, got {len(texts)}")
         drawn = [texts[one] for one in rng.choice(len(texts), size, replace=False).tolist()]
-        rows = [row, *(row_of[text] for text in drawn if text not in others)][:number]
-        yield row, np.array(rows), np.arange(number) == 0
+        candidates.append([row, *(row_of[text] for text in drawn if text not in others)][:number])
+    if not candidates:
+        raise CorpusError(f"{test.name} has no pair with a rating above 0")
+    return np.array(candidates)
 
 
 KIND = Kind(
@@ -179,7 +157,7 @@ KIND = Kind(
     settings=PairSettings,
     options={
         "half": "HALF", "left_column": "NAME", "right_column": "NAME", "rating_column": "NAME",
-        "candidates": "N|given...",
+        "candidates": "N...",
     },
     of_words=False,
 )  # fmt: skip

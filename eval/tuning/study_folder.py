@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from embeddings.errors import EmbeddingsError, FormatError, OutputError
 from embeddings.eval.statistics.results import Comparison, Comparisons, Result, Scores
 from embeddings.models.loading import load_classifier, load_model
@@ -20,7 +18,6 @@ from embeddings.models.model import Model
 from embeddings.models.model_files import check_target
 from embeddings.support.docstrings import argument_texts
 from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.imports import import_library
 from embeddings.support.local_paths import check_local
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
 from embeddings.support.result_table import ResultTable, TabularResult, format_number, markdown_table
@@ -132,9 +129,9 @@ def describe_state(trial: Trial) -> str:
 
 FORMAT_VERSION = 2
 STUDY, BEST, DEFAULTS = "study.json", "best", "defaults"
-REPORT, TABLE, PICTURE = "report.md", "trials.tsv", "trials.svg"
+REPORT, TABLE = "report.md", "trials.tsv"
 QUANTISED = ".ftz"
-FILES = {STUDY, REPORT, TABLE, PICTURE, *(name + end for name in (BEST, DEFAULTS) for end in ("", QUANTISED))}
+FILES = {STUDY, REPORT, TABLE, *(name + end for name in (BEST, DEFAULTS) for end in ("", QUANTISED))}
 
 
 @dataclass
@@ -244,10 +241,9 @@ SCORES = ("score", "value", "low", "high", "difference", "p")  # columns
 
 
 def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None) -> None:
-    """Write the trials as a table, the report and the picture of a search into its folder."""
+    """Write the trials as a table and the report of a search into its folder."""
     rows = tuning.trial_rows()
     write_table(rows, folder.path / TABLE)
-    draw_trials(tuning, folder.path / PICTURE)
     assert tuning.best is not None
     study = folder.study
     states = [trial.state for trial in tuning.trials]
@@ -290,66 +286,3 @@ def score_table(rows: Sequence[dict[str, Any]]) -> list[str]:
         for row in rows
     )
     return markdown_table(list(rows[0]), cells)
-
-
-def draw_trials(tuning: Tuning, path: Path) -> None:
-    """Parallel coordinates: a line for each trial through its settings and its score.
-
-    Darker lines have higher scores, grey ones were ended early, and the best trial is red.
-    """
-    colormaps = import_library("matplotlib").colormaps
-    rc_context = import_library("matplotlib").rc_context
-    Figure = import_library("matplotlib.figure").Figure
-
-    trials = [trial for trial in tuning.trials if trial.score is not None]
-    names = list(dict.fromkeys(name for trial in trials for name in trial.settings))
-    scores = np.array([trial.score for trial in trials])
-    axes_of = [*names, "score"]
-    columns = [positions([trial.settings.get(name) for trial in trials]) for name in names]
-    columns.append(positions([trial.score for trial in trials]))
-    figure = Figure(figsize=(max(6, 1.6 * len(axes_of)), 4), layout="constrained")
-    axes = figure.subplots()
-    kinds: dict[str, Any] = {}
-    ranks = scores.argsort().argsort() / max(len(scores) - 1, 1)
-    for row in np.argsort(scores):
-        is_best, state = trials[row] is tuning.best, trials[row].state
-        kind = "best trial" if is_best else "ended early" if state == "halved" else "complete (darker: higher score)"
-        color = "C3" if is_best else "0.8" if state == "halved" else colormaps["Blues"](0.35 + 0.65 * ranks[row])
-        values = [column[0][row] for column in columns]
-        (line,) = axes.plot(values, color=color, linewidth=2.5 if is_best else 1, zorder=len(scores) * is_best + row)
-        kinds[kind] = line
-    for x, (_, ticks) in enumerate(columns):
-        axes.axvline(x, color="0.3", linewidth=0.8)
-        for height, label in ticks:
-            axes.annotate(
-                label, (x, height), xytext=(4, 0), textcoords="offset points", fontsize=8, va="center",
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}, zorder=3 * len(scores),
-            )  # fmt: skip
-    axes.set_xticks(range(len(axes_of)), [name.replace("_", " ") for name in axes_of])
-    axes.set_yticks([])
-    axes.set_xlim(-0.2, len(axes_of) - 0.4)
-    axes.spines[:].set_visible(False)
-    axes.set_title(f"score: {tuning.metric}", fontsize=9)
-    figure.legend(kinds.values(), kinds, loc="outside lower center", ncols=3, frameon=False)
-    style = rc_context({"svg.fonttype": "none", "svg.hashsalt": "trials"})  # text as text, reproducible ids
-    with style, atomic_write(path, force=True) as temporary:
-        figure.savefig(temporary, dpi=150)
-
-
-def positions(values: Sequence[Any]) -> tuple[list[float], list[tuple[float, str]]]:
-    """Heights from 0 to 1 of the values of an axis, NaN for none, and its ticks with labels."""
-    is_numeric = all(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in values if value is not None
-    )
-    if not is_numeric:
-        names = sorted({str(value) for value in values})
-        height = {name: number / max(len(names) - 1, 1) for number, name in enumerate(names)}
-        return [height[str(value)] for value in values], [(height[name], name) for name in names]
-    numbers = np.array([np.nan if value is None else value for value in values], float)
-    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
-    is_log = low > 0 and high >= 10 * low
-    scaled, ends = (np.log(numbers), np.log([low, high])) if is_log else (numbers, np.array([low, high]))
-    heights = (scaled - ends[0]) / (ends[1] - ends[0]) if high > low else scaled * 0 + 0.5
-    middle = float(np.exp(ends.mean())) if is_log else (low + high) / 2
-    ticks = [(0.0, low), (0.5, middle), (1.0, high)] if high > low else [(0.5, low)]
-    return heights.tolist(), [(height, f"{value:.3g}") for height, value in ticks]

@@ -393,7 +393,7 @@ def tune(
         size: quantise classifiers so that their file has at most this many bytes.
         validation: the held-out text of the metric "loss": a text, or a share that is cut from the corpus and not
             trained on; 0.05 by default.
-        out: the folder of the search: trials, the best model, tables and a picture; none by default. If no trial
+        out: the folder of the search: trials, the best model, and tables; none by default. If no trial
             succeeds, a new folder is removed again.
         resume: continue the search in `out`, if there is one, also with more trials.
         force: replace the search in `out`.

@@ -33,33 +33,6 @@ def test_rated_pairs_equal_scipy(vectors, tmp_path):
         assert 0 < results["word coverage", None].value < 1
 
 
-def naive_recalls(cosines, is_right, k):
-    """The share of right candidates among the k best; a tie goes to a wrong one."""
-    better = [sum(other > own or (other == own and not right) for other, right in zip(cosines, is_right, strict=True))
-              for own in cosines]  # fmt: skip
-    return np.mean([rank < k for rank, right in zip(better, is_right, strict=True) if right])
-
-
-def test_recall_among_given_candidates(vectors, tmp_path):
-    rng = random.Random(4)
-    rows = [(f"w{n} w{n + 1}", text(rng, n % 3), int(k < 1 + n % 2)) for n in range(30) for k in range(4 + n % 3)]
-    path = write_csv(tmp_path / "answers.csv", ("question", "answer", "label"), rows)
-    results = by_measure(em.evaluate(vectors, pairs=path, candidates="given"))
-    left, right = (em.embed(vectors, [row[side] for row in rows], normalize=True).astype(float) for side in (0, 1))
-    cosines = np.where(right.any(axis=1), (left * right).sum(axis=1), -2)
-    groups = [[k for k, row in enumerate(rows) if row[0] == f"w{n} w{n + 1}"] for n in range(30)]
-    for k in (1, 2, 5):
-        expected = [naive_recalls(cosines[group], [rows[one][2] for one in group], k) for group in groups]
-        result = results[f"recall@{k}", "given candidates"]
-        assert result.value == pytest.approx(np.mean(expected), abs=1e-9)
-        assert result.low < result.value < result.high
-        assert result.total == 30
-    assert "word coverage" in {measure for measure, _ in results}
-    unknown = [("nobody", "w1", 1), ("nobody", "knows", 0), ("w1", "w1", 1), ("w1", "w30", 0)]
-    path = write_csv(tmp_path / "unknown.csv", ("question", "answer", "label"), unknown)
-    assert em.evaluate(vectors, pairs=path, candidates="given")[0].value == 0.5
-
-
 def test_recall_among_random_candidates(vectors, tmp_path):
     """1 in 2 and 1 in 10; chance for unrelated texts, 1 for pairs of equal texts, never an answer of the same text."""
     rng = random.Random(5)
