@@ -36,9 +36,7 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
     text = corpus_options.trainer_text_options(trainer)
     corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),
-        option(
-            "-o --out", "Output folder: the trials, the best model and a report.", "FOLDER", required=True
-        ),
+        option("-o --out", "Output folder: the trials, the best model and a report.", "FOLDER", required=True),
     ]
     common = [
         *grouped(GENERAL, from_signature(tune, resume=None), ["resume"]),
