@@ -34,7 +34,6 @@ class ConcordanceLine:
         line: the number of its line in the corpus, from 1.
         left, keyword, right: the text around it, as in the source or as the tokenizer reads it.
         file: the file that it is in, if its source was read again; else empty.
-        title: the first line of its document, if it is much shorter than the next line; else empty.
     """
 
     document: str
@@ -43,7 +42,6 @@ class ConcordanceLine:
     keyword: str
     right: str
     file: str = ""
-    title: str = ""
 
 
 class ConcordanceLines(ResultTable[ConcordanceLine]):
@@ -143,11 +141,10 @@ def concordance_lines(
     hits = replace(occurrences, positions=occurrences.positions[rows])
     starts, ends = hits.bounds(width, context)  # a word has one character at least
     documents = document_of(encoded, hits.sentences).tolist()
-    titles = {document: title_line(encoded, document) for document in documents}
     ranges = [
         range(*pair) for pair in zip(sentence_of(encoded, starts), sentence_of(encoded, ends - 1) + 1, strict=True)
     ]
-    numbers = {number for one in [*ranges, titles.values()] for number in one if number is not None}
+    numbers = {number for one in ranges for number in one}
     text = {} if corpus is None else original_lines(corpus, np.array(sorted(numbers), np.int64))
     found = []
     for number, (place, line, document) in enumerate(
@@ -160,14 +157,9 @@ def concordance_lines(
         parts = parts or [text_between(encoded, *pair) for pair in pairwise(borders)]
         left, keyword, right = (" ".join(part.split()) for part in parts)
         left, right = first_words(left[::-1], width)[::-1], first_words(right, width)
-        file, title, title_number = text[line].file if line in text else "", "", titles[document]
-        if title_number in text:
-            title = " ".join(text[title_number].text.split())
-        elif title_number is not None:
-            title = text_between(encoded, *encoded.sentences[title_number : title_number + 2].tolist())
         tag = None if encoded.tags is None else encoded.first_tags[document].as_py()
         name = str(document if tag is None else tag)
-        found.append(ConcordanceLine(name, line + 1, left, keyword, right, file, title))
+        found.append(ConcordanceLine(name, line + 1, left, keyword, right, text[line].file if line in text else ""))
     return found
 
 
@@ -187,19 +179,6 @@ def original_parts(
     before = [text[one].text for one in lines if one < line]
     after = [text[one].text for one in lines if one > line]
     return [" ".join([*before, current[:begin]]), current[begin:end], " ".join([current[end:], *after])]
-
-
-N_TITLE_LINES = 100  # at the start of a document, among which its title and the next line are
-MAX_TITLE = 12  # words of a title
-
-
-def title_line(encoded: EncodedCorpus, document: int) -> int | None:
-    """The title line of a document: the first line with words, if it has at most half the words of the next line."""
-    first, stop = encoded.documents[document : document + 2].tolist()
-    sizes = np.diff(encoded.sentences[first : min(stop, first + N_TITLE_LINES) + 1])
-    lines = np.flatnonzero(sizes)[:2].tolist()
-    is_title = len(lines) == 2 and sizes[lines[0]] <= min(MAX_TITLE, sizes[lines[1]] // 2)
-    return first + lines[0] if is_title else None
 
 
 def words_between(encoded: EncodedCorpus, begin: int, end: int) -> list[str | None]:

@@ -1,10 +1,8 @@
 """The map of words: points in two dimensions and groups, computed in the background."""
 
-import hashlib
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
@@ -14,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import EmbeddingsError, FormatError
-from embeddings.support.cache_folder import cache_folder
-from embeddings.support.files import atomic_write
 from embeddings.support.imports import import_extra, import_library
 from embeddings.support.logs import log
-from embeddings.support.tensors import write_npy
 from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors.vectors import Vectors
 
@@ -95,16 +90,11 @@ COMPONENTS = 50  # principal components that t-SNE sees
 PERPLEXITY = 30
 MIN_WORDS = 10  # fewer are shown by their principal components
 STEPS_OF_EXAGGERATION, STEPS, REPORT_STEPS = 250, 500, 10
-MAX_CACHED = 50  # maps in the cache folder
-DIGITS = 32  # in the name of a map there
-VERSION = 1  # of what is computed; raise it when maps change
 THREADS = 4  # whatever the machine has, as sums depend on their number
 
 
 def project(units: NDArray[np.float32], projection: Projection, seed: int, report: Progress) -> Points:
     """Points (words, 2) between 0 and 1 for unit vectors (words, dim).
-
-    A t-SNE is read from the cache if it was computed before.
 
     Arguments:
         report: called with the principal components at once, then with the points of t-SNE as they move.
@@ -117,23 +107,7 @@ def project(units: NDArray[np.float32], projection: Projection, seed: int, repor
     if projection == "pca" or len(units) < MIN_WORDS:
         return flat
     report(flat, 0.0)
-    folder, digest = cache_folder("maps"), hashlib.sha256(f"{VERSION} {units.shape} {seed}".encode())
-    digest.update(np.ascontiguousarray(units).data)
-    path = None if folder is None else folder / f"{digest.hexdigest()[:DIGITS]}.npy"
-    if path is not None:
-        with suppress(Exception):  # numpy evaluates the header as Python text, which can raise almost anything
-            points: Points = np.load(path, allow_pickle=False)
-            if points.dtype == np.float32 and points.shape == (len(units), 2) and np.isfinite(points).all():
-                return points
-    points = fit_square(tsne(components, seed, report))
-    if path is not None:
-        with suppress(OSError, EmbeddingsError):  # a failure costs only time, later
-            with atomic_write(path, force=True) as temporary, temporary.open("wb") as stream:
-                write_npy(points, stream)
-            others = sorted(path.parent.glob("[0-9a-f]" * DIGITS + ".npy"), key=lambda one: one.stat().st_mtime)
-            for old in others[:-MAX_CACHED]:
-                old.unlink(missing_ok=True)
-    return points
+    return fit_square(tsne(components, seed, report))
 
 
 def principal_components(rows: NDArray[np.float32], number: int) -> NDArray[np.float64]:

@@ -1,11 +1,10 @@
-"""Points of the map: principal components against numpy, t-SNE that repeats, and its cache."""
+"""Points of the map: principal components against numpy, t-SNE that repeats."""
 
 import numpy as np
 import pytest
 
 from embeddings.errors import EmbeddingsError
 from embeddings.explorer import word_map
-from embeddings.support import cache_folder
 
 
 @pytest.fixture
@@ -13,12 +12,6 @@ def units():
     rng = np.random.default_rng(1)
     rows = np.repeat(rng.standard_normal((3, 6)), 12, axis=0) + 0.05 * rng.standard_normal((36, 6))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv(cache_folder.VARIABLE, str(tmp_path))
-    return tmp_path / "maps"
 
 
 def test_principal_components_are_those_of_the_singular_value_decomposition(units):
@@ -38,13 +31,13 @@ def test_points_fill_the_unit_square(units):
 
 
 @pytest.mark.parametrize("rows", [np.ones((5, 3)), np.ones((20, 3)), np.ones((1, 1)), np.zeros((2, 4)), np.eye(4)])
-def test_any_vectors_have_points(rows, cache):
+def test_any_vectors_have_points(rows):
     points = word_map.project(rows.astype(np.float32), "pca", 1, lambda points, done: None)
     assert points.shape == (len(rows), 2)
     assert np.isfinite(points).all()
 
 
-def test_groups_stay_together_and_the_map_repeats(units, cache, monkeypatch):
+def test_groups_stay_together_and_the_map_repeats(units):
     pytest.importorskip("openTSNE")
     progress = []
     points = word_map.project(units, "tsne", 1, lambda points, done: progress.append(done))
@@ -54,33 +47,10 @@ def test_groups_stay_together_and_the_map_repeats(units, cache, monkeypatch):
     assert progress[0] == 0
     assert progress == sorted(progress)
     assert progress[-1] == 1
-    (file,) = cache.iterdir()
-    file.write_bytes(file.read_bytes()[:-4])  # damaged: computed again, to the same
-    assert np.array_equal(word_map.project(units, "tsne", 1, lambda points, done: None), points)
-    monkeypatch.setattr(word_map, "tsne", lambda *_: pytest.fail("not from the cache"))
     assert np.array_equal(word_map.project(units, "tsne", 1, lambda points, done: None), points)
 
 
-def test_the_cache_holds_a_bounded_number_of_maps(units, cache, monkeypatch):
-    monkeypatch.setattr(word_map, "tsne", lambda components, seed, report: components[:, :2])
-    monkeypatch.setattr(word_map, "MAX_CACHED", 3)
-    for seed in range(5):
-        word_map.project(units, "tsne", seed, lambda points, done: None)
-    assert len(list(cache.iterdir())) == 3
-
-
-@pytest.mark.parametrize("header", [b"", b"(((((((((", b"{'descr': \0"])
-def test_a_damaged_map_in_the_cache_is_made_again(units, cache, monkeypatch, header):
-    monkeypatch.setattr(word_map, "tsne", lambda components, seed, report: components[:, :2])
-    expected = word_map.project(units, "tsne", 1, lambda points, done: None)
-    (path,) = cache.iterdir()
-    content = path.read_bytes()
-    path.write_bytes(content[:10] + header + content[10 + len(header) :] if header else b"")
-    np.testing.assert_array_equal(word_map.project(units, "tsne", 1, lambda points, done: None), expected)
-    assert path.read_bytes() == content
-
-
-def test_a_missing_library_is_named_with_its_extra(units, cache, monkeypatch):
+def test_a_missing_library_is_named_with_its_extra(units, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "openTSNE", None)
     with pytest.raises(EmbeddingsError, match=r"embeddings-toolkit\[explore\]"):
         word_map.project(units, "tsne", 1, lambda points, done: None)
