@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 Write = Callable[["pyarrow.Table | None", np.ndarray], None]  # takes columns (rows,), or None, and vectors (rows, dim)
-PARQUET, ARROW, CSV, JSON_LINES, NPY = ".parquet", ".arrow", ".csv", ".jsonl", ".npy"
-EXTENSIONS = (PARQUET, ARROW, CSV, JSON_LINES, NPY)
+PARQUET, JSON_LINES, NPY = ".parquet", ".jsonl", ".npy"
+EXTENSIONS = (PARQUET, JSON_LINES, NPY)
 ROW_GROUP_BYTES = 1 << 24  # of vectors
 
 
@@ -82,8 +82,6 @@ class TableWriter:
                 self.schema = table.drop_columns(self.name).schema
             self.pending, self.pending_bytes = [], 0
             try:
-                if self.suffix == CSV:
-                    table = with_components(table, self.name)
                 self.writer = self.writer or open_writer(self.path, self.suffix, self.name, table.schema)
                 self.writer.write_table(table)
             except pa.ArrowException as error:
@@ -134,10 +132,6 @@ def writing_array(stream: BinaryIO, dim: int, dtype: str) -> Iterator[Write]:
 
 def open_writer(path: Path, suffix: str, name: str, schema: "pyarrow.Schema") -> Any:
     """A writer of tables with this schema, by the extension of the file."""
-    if suffix == ARROW:
-        return pa.ipc.new_file(path, schema)
-    if suffix == CSV:
-        return pa.csv.CSVWriter(path, schema)
     if suffix == JSON_LINES:
         return JsonLinesWriter(path, name)
     others = [column for column in schema.names if column != name]
@@ -151,17 +145,6 @@ def open_writer(path: Path, suffix: str, name: str, schema: "pyarrow.Schema") ->
     return pa.parquet.ParquetWriter(
         path, schema, use_dictionary=others, compression=compression, write_statistics=statistics
     )
-
-
-def with_components(table: "pyarrow.Table", name: str) -> "pyarrow.Table":
-    """A table for CSV, with a column for each component of the vectors."""
-    vectors = table.column(name).combine_chunks()
-    dim = vectors.type.list_size
-    values = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, dim)
-    values = values.astype(np.float32) if values.dtype == np.float16 else values
-    columns = {column: table.column(column) for column in table.column_names if column != name}
-    columns |= {f"{name}_{number}": pa.array(np.ascontiguousarray(values[:, number])) for number in range(dim)}
-    return pa.table(columns)
 
 
 class JsonLinesWriter:
@@ -204,7 +187,7 @@ ALL, NONE = "all", "none"
     params=[
         click.Argument(["vectors"]),
         click.Argument(["texts"], nargs=-1, metavar="[TEXTS]..."),
-        option("-o --out", "Output file: .parquet, .arrow, .csv, .jsonl or .npy.", "FILE", required=True),
+        option("-o --out", "Output file: .parquet, .jsonl or .npy.", "FILE", required=True),
         *grouped(
             "pooling",
             from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None),

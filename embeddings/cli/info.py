@@ -1,8 +1,6 @@
 """`embeddings info`: describe a file or folder."""
 
-import codecs
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +11,7 @@ from embeddings.cli.options import ALLOW_PICKLE, JSON, option
 from embeddings.cli.output import print_json, print_pairs
 from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
 from embeddings.corpora.phrases import phrase_list
-from embeddings.corpora.reading.compression import file_compression, open_decompressed, read_head
+from embeddings.corpora.reading.compression import file_compression, read_head
 from embeddings.corpora.vocabulary import TOTAL
 from embeddings.errors import EmbeddingsError
 from embeddings.formats.arrow_ipc import open_arrow
@@ -33,10 +31,8 @@ from embeddings.vectors.index import INDEX_FOLDER
 from embeddings.vectors.index import RECORD as INDEX
 
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
-BLOCK = 1 << 20
 STUDY = "study.json"  # of `embeddings tune`
 CONTEXT_MAP = "map.json"  # of `embeddings induce`
-CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 
 
 def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
@@ -52,17 +48,12 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
         return describe_vectors(place, name, properties, full=full, allow_pickle=allow_pickle)
     if start.startswith(FIRST_BYTES) and properties["compression"] is None:
         return {"what": "log of a run"} | properties | summarize_log(place, full=full)
-    if phrase_list.is_phrase_file(start) and properties["compression"] is None:
-        phrases = {"phrases": len(phrase_list.read_phrases(place))} if full else {}
-        return {"what": "list of phrases"} | properties | text_properties(place, start, full=full) | phrases
-    if not start:
-        return {"what": "empty file"} | properties
-    with suppress(UnicodeDecodeError):  # a character may be cut off at the end
-        if codecs.utf_8_decode(start)[0] and b"\0" not in start:
-            return {"what": "text"} | properties | text_properties(place, start, full=full)
-    if not set(start) & CONTROLS:
-        return {"what": "text", "encoding": "not UTF-8"} | properties | text_properties(place, start, full=full)
-    return {"what": "unknown binary file"} | properties | {"first_bytes": start[:16].hex(" ")}
+    if not start or b"\0" in start:
+        what = {"what": "unknown binary file" if start else "empty file"}
+        return what | properties | ({"first_bytes": start[:16].hex(" ")} if start else {})
+    line = start.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
+    what = {"what": "list of phrases" if phrase_list.is_phrase_file(start) else "text"}
+    return what | properties | {"first_line": line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"}
 
 
 def describe_vectors(
@@ -147,25 +138,11 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
     }
 
 
-def text_properties(path: Path, start: bytes, *, full: bool) -> dict[str, Any]:
-    """The first line, and with `full` the number of lines and bytes."""
-    line = start.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
-    properties: dict[str, Any] = {"first_line": line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"}
-    if full:
-        lines = size = 0
-        end = b"\n"
-        with open_decompressed(path) as stream:
-            while block := stream.read(BLOCK):
-                lines, size, end = lines + block.count(b"\n"), size + len(block), block[-1:]
-        properties |= {"lines": lines + (end != b"\n"), "bytes": size}
-    return properties
-
-
 @command_by_example(
     "info model",
     params=[
         click.Argument(["path"]),
-        option("--full", "Read everything: count lines of text, check every vector.", bool),
+        option("--full", "Read everything: check every vector, and count the events of a log.", bool),
         ALLOW_PICKLE,
         JSON,
     ],

@@ -95,8 +95,7 @@ def test_info_on_models_corpora_and_vocabularies(tmp_path, model):
         (b"first line\nsecond\n", "text", {"compression": None, "first_line": "first line"}),
         (gzip.compress("日本 é\nx".encode()), "text", {"compression": "gzip", "first_line": "日本 é"}),
         ("é".encode() * 40_000, "text", {"first_line": "é" * 119 + "…"}),
-        (b"caf\xe9 au lait\n", "text", {"encoding": "not UTF-8"}),
-        (b"dim = 12\n", "text", {"first_line": "dim = 12"}),
+        (b"caf\xe9 au lait\n", "text", {"first_line": "caf\ufffd au lait"}),
         (b"", "empty file", {"size": 0}),
         (b"\x00\x01\x02", "unknown binary file", {"first_bytes": "00 01 02"}),
         (pickle.dumps({"a": 1}), "pickle", {"format": "gensim"}),
@@ -109,16 +108,10 @@ def test_info_on_other_files(tmp_path, content, what, more):
     assert properties | more == properties
 
 
-def test_info_reads_all_of_a_text_when_asked(tmp_path):
-    (tmp_path / "f").write_bytes(gzip.compress(b"one\ntwo\nthree"))
-    assert info(tmp_path / "f", "--full") | {"lines": 3, "bytes": 13} == info(tmp_path / "f", "--full")
-
-
 def test_info_on_a_list_of_phrases(tmp_path):
     em.corpora.PhraseList(["new york", "the big apple"]).save(tmp_path / "f")
     properties = info(tmp_path / "f")
     assert (properties["what"], properties["size"]) == ("list of phrases", (tmp_path / "f").stat().st_size)
-    assert info(tmp_path / "f", "--full")["phrases"] == 2
 
 
 class Bomb:
