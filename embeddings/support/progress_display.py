@@ -1,4 +1,4 @@
-"""A progress display: a bar on a terminal or in a notebook, lines on any other stream."""
+"""A progress display: a refreshed bar on a terminal or in a notebook, lines on any other stream."""
 
 import shutil
 import sys
@@ -10,7 +10,6 @@ from time import perf_counter
 from typing import IO, Any
 
 from embeddings.printable import printable
-from embeddings.support.html_elements import Html, tag
 from embeddings.support.logs import displays
 
 REFRESH_INTERVAL = 0.25  # seconds
@@ -21,30 +20,13 @@ MEGABYTES = "MB"
 ProgressOption = bool | Callable[..., object] | None  # automatic if None
 
 
-class ProgressView:
-    """Progress as text and as HTML."""
-
-    def __init__(self, action: str, share: float | None, details: str) -> None:
-        self.action, self.share, self.details = printable(action), share, printable(details)
-
-    def __repr__(self) -> str:
-        percentage = "" if self.share is None else f"{100 * self.share:.0f} %  "
-        return f"{self.action} {percentage}{self.details}".strip()
-
-    def line(self, encoding: str | None) -> str:
-        """The text with a bar, cut to the width of the terminal."""
-        text = f"{self.action} " * bool(self.action)
-        if self.share is not None:
-            eighths = round(8 * BAR_WIDTH * min(self.share, 1.0))
-            bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
-            if encoding is None or not encoding.lower().startswith("utf"):
-                bar = "#" * (eighths // 8)
-            text += f"{100 * self.share:3.0f} % |{bar:{BAR_WIDTH}}| "
-        return (text + self.details)[: shutil.get_terminal_size().columns - 1]
-
-    def _repr_html_(self) -> str:
-        bar = Html("") if self.share is None else tag("progress", value=f"{self.share:.4f}", max=1)
-        return tag("div", bar, " ", tag("code", repr(self)))
+def bar_of(share: float, encoding: str | None) -> str:
+    """A percentage with a bar in characters of this encoding."""
+    eighths = round(8 * BAR_WIDTH * min(share, 1.0))
+    bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+    if encoding is None or not encoding.lower().startswith("utf"):
+        bar = "#" * (eighths // 8)
+    return f"{100 * share:3.0f} % |{bar:{BAR_WIDTH}}| "
 
 
 class ProgressDisplay:
@@ -52,13 +34,13 @@ class ProgressDisplay:
 
         em.SkipGram().train(em.Corpus("text.zst"), progress=em.training.ProgressDisplay(stream=open("log.txt", "w")))
 
-    A notebook shows a bar, a terminal a bar in a refreshed line; any other stream gets a line every few seconds.
+    A terminal and a notebook show a bar in a refreshed line; any other stream gets a line every few seconds.
     Operations make their own display where someone is watching; this class is for other streams and intervals.
 
     Arguments:
         action: what is shown in front, such as "training"; by default the name of the operation.
         every: seconds between lines on a stream that is not a terminal.
-        stream: where to write outside of notebooks; standard error by default.
+        stream: where to write; standard error by default.
         delay: seconds without a display at the start, so that nothing is shown for short operations.
         leave: whether the complete bar stays on a terminal, and other streams get a last line.
     """
@@ -73,7 +55,6 @@ class ProgressDisplay:
         self.is_started = False
         self._operation = self._unit = ""  # shown if there is no action
         self._due = perf_counter() + delay  # when the next state may be shown
-        self._handle: tuple[str, Any] | None = None  # of the output of a notebook's cell, and its action
         self._is_shown = False
         self._has_line = False  # whether a line on a terminal is to be refreshed
 
@@ -94,27 +75,24 @@ class ProgressDisplay:
 
     def update(self, done: int, total: int | None, details: str, action: str | None = None) -> None:
         """Show that `done` of `total` steps are complete."""
-        view = ProgressView(action or self.action, done / total if total else None, details)
-        now, is_last = perf_counter(), self.leave and view.share is not None and view.share >= 1
+        share, name = done / total if total else None, printable(action or self.action)
+        now, is_last = perf_counter(), self.leave and share is not None and share >= 1
         if now < self._due and not (is_last and self._is_shown):
             return
-        self._is_shown, is_notebook = True, self.stream is None and in_notebook()
-        stream: Any = self.stream or sys.stderr
-        is_terminal = not is_notebook and is_tty(stream)
-        self._due = now + (REFRESH_INTERVAL if is_notebook or is_terminal else self.every)
-        if is_notebook:
-            from IPython.display import display
-
-            if self._handle is None or self._handle[0] != view.action:
-                self._handle = view.action, display(view, display_id=True)
-            else:
-                self._handle[1].update(view)
-        elif is_terminal:
-            stream.write(f"\r\x1b[K{view.line(getattr(stream, 'encoding', None))}" + "\n" * is_last)
-            stream.flush()
-            self._has_line = not is_last
-        elif stream is not None:
-            print(view, file=stream, flush=True)
+        self._is_shown, stream, details = True, self.stream or sys.stderr, printable(details)
+        is_refreshed = is_tty(stream) or (self.stream is None and in_notebook())
+        self._due = now + (REFRESH_INTERVAL if is_refreshed else self.every)
+        if stream is None:  # a program without a console
+            return
+        if not is_refreshed:
+            percentage = "" if share is None else f"{100 * share:.0f} %  "
+            print(f"{name} {percentage}{details}".strip(), file=stream, flush=True)
+            return
+        bar = "" if share is None else bar_of(share, getattr(stream, "encoding", None))
+        line = (f"{name} " * bool(name) + bar + details)[: shutil.get_terminal_size().columns - 1]
+        stream.write(f"\r\x1b[K{line}" + "\n" * is_last)
+        stream.flush()
+        self._has_line = not is_last
 
     def notice(self, message: str) -> None:
         """Show the reason for a delay before the first progress, such as compilation."""
