@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import FORCE, FORMAT, JSON, QUIET, VECTOR_INPUT, from_signature, option, seed
+from embeddings.cli.options import FORMAT, OUTPUT, VECTOR_INPUT, Output, from_signature, option, seed
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
@@ -31,15 +31,13 @@ from embeddings.vectors.align import align
         *from_signature(align, dictionary="FILE|NAME", method=None, self_learning=None, restarts="N"),
         seed("Random seed of self-learning."),
         FORMAT,
-        FORCE,
-        JSON,
-        QUIET,
+        *OUTPUT,
         *VECTOR_INPUT,
     ],
 )
 def command(
-    vectors: str, onto: str, out: str, onto_out: str | None, format: str | None, force: bool, as_json: bool,
-    quiet: bool, allow_pickle: bool, errors: str, method: Any, **settings: Any,
+    vectors: str, onto: str, out: str, onto_out: str | None, format: str | None, output: Output,
+    reading: dict[str, Any], method: Any, **settings: Any,
 ) -> None:  # fmt: skip
     """Map VECTORS onto the space of ONTO, such as English onto German, by pairs of words.
 
@@ -54,13 +52,13 @@ def command(
     inputs = [("VECTORS", Path(vectors)), ("ONTO", Path(onto))]
     for path in outputs:
         check_not_input(file_format.output_files(path, format=format), inputs)
-        file_format.check_export(path, format=format, force=force)
+        file_format.check_export(path, format=format, force=output.force)
         inputs.append(("--out", Path(path)))
-    first, second = (load(path, allow_pickle=allow_pickle, errors=errors) for path in (vectors, onto))
-    result = align(first, second, method=method, **settings, progress=Bar(quiet or as_json))
+    first, second = (load(path, **reading) for path in (vectors, onto))
+    result = align(first, second, method=method, **settings, progress=Bar(output.quiet or output.as_json))
     for path, aligned in zip(outputs, (result.vectors, result.onto), strict=False):
-        aligned.save(path, format, force=force)
-    if as_json:
+        aligned.save(path, format, force=output.force)
+    if output.as_json:
         record = {"pairs": len(result.pairs), "residual": result.residual, "similarity": result.similarity}
         print_json({"files": outputs, **record})
         return

@@ -24,22 +24,22 @@ from embeddings.vectors.vectors import Vectors
     ],
 )
 def command(
-    vectors: str, a: str, b: str, c: str, method: Literal["3cosadd", "3cosmul"], top: int, restrict: int | None,
-    confidence: str | None, as_json: bool, **read_options: Any,
+    vectors: str, a: str, b: str, c: str, method: Literal["3cosadd", "3cosmul"], search: dict[str, Any],
+    confidence: str | None, as_json: bool, reading: dict[str, Any],
 ) -> None:  # fmt: skip
     """Print the words that are to C as B is to A, such as: man king woman."""
     exclude("confidence", "method", "restrict")
-    source = load(vectors, **read_options)
+    source = load(vectors, **reading)
     if confidence is not None:
         from embeddings.analysis.confidence import confident_analogy  # imports scipy
         from embeddings.analysis.stability_runs import StabilityRuns
 
-        confident = confident_analogy(source, StabilityRuns.load(confidence), a, b, c, top=top)
+        confident = confident_analogy(source, StabilityRuns.load(confidence), a, b, c, top=search["top"])
         report_lookups(source, (a, b, c))
         renamed = {"neighbour": "word", "cosine": "score"}
         rows = [{renamed.get(name, name): cell for name, cell in confident.record(one).items()} for one in confident]
         print_rows(rows, as_json)
         return
-    answers = source.analogy(a, b, c, method=method, top=top, restrict=restrict)
+    answers = source.analogy(a, b, c, method=method, **search)
     report_lookups(source, (a, b, c))
     print_rows([{"word": word, "score": score} for word, score in answers], as_json)

@@ -28,6 +28,7 @@ class Option(click.Option):
     Attributes:
         parameter: the name of its value in the library, by which errors call it.
         group: the section of help that lists it.
+        shared: the name and the class of an argument of the command that holds its value, with those of other options.
         is_common: whether short help lists it.
         listed: its names without aliases.
     """
@@ -36,6 +37,7 @@ class Option(click.Option):
         aliases = [alias for name in names for alias in ALIASES.get(name, ())]
         super().__init__([*names, *aliases], **attributes)
         self.parameter, self.group, self.is_common = "", GENERAL, common
+        self.shared: tuple[str, type] | None = None
         self.listed = [name for name in self.opts if name not in aliases]
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -64,6 +66,14 @@ def grouped(group: str, options: Iterable[click.Option], common: Collection[str]
     return copies
 
 
+def shared(name: str, kind: type, *options: click.Option) -> tuple[click.Option, ...]:
+    """Copies of options whose values a command gets together, as one argument: an object of a class."""
+    copies = tuple(copy.copy(option) for option in options)
+    for option in copies:
+        vars(option)["shared"] = name, kind
+    return copies
+
+
 class Command(click.Command):
     """A command with an example, whose help shows only common options if all would not fit on a screen."""
 
@@ -77,6 +87,15 @@ class Command(click.Command):
             if word in ("-output", "-hs"):
                 raise click.NoSuchOption(word, ctx=ctx)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the function of the command; options that share an argument are passed as one object."""
+        values, arguments = dict(ctx.params), dict[tuple[str, type], dict[str, Any]]()
+        for option in self.params:
+            if isinstance(option, Option) and option.shared is not None:
+                arguments.setdefault(option.shared, {})[str(option.name)] = values.pop(str(option.name))
+        assert self.callback is not None  # each command has a function
+        return ctx.invoke(self.callback, **values, **{name: kind(**own) for (name, kind), own in arguments.items()})
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, with the options that print help."""

@@ -23,7 +23,7 @@ from embeddings.eval.evaluation import compare_scores
 )
 def command(
     vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], as_json: bool, allow_faiss: bool,
-    allow_pickle: bool, errors: str, **options: Any,
+    reading: dict[str, Any], **options: Any,
 ) -> None:  # fmt: skip
     """Test whether the scores of VECTORS differ, pair by pair.
 
@@ -38,9 +38,7 @@ def command(
         raise click.UsageError("compare requires at least two VECTORS, or two --ranking")
     exclude("labels", "sections", "concat_with", "unknown")
     defaults = evaluation_options.DEFAULTS
-    evaluation = Evaluation.read(
-        vectors, options, defaults, concat_with, allow_faiss=allow_faiss, allow_pickle=allow_pickle, errors=errors
-    )
+    evaluation = Evaluation.read(vectors, options, defaults, concat_with, allow_faiss=allow_faiss, **reading)
     finished = False
     try:
         deque(evaluation.scores(), maxlen=0)

@@ -24,20 +24,20 @@ from embeddings.plugins.tensor_indexing.composer import Composer
     ],
 )
 def command(
-    model: str, first: str, second: str, type: str | None, function: str | None, vector: bool, top: int,
-    restrict: int | None, as_json: bool, **read_options: Any,
+    model: str, first: str, second: str, type: str | None, function: str | None, vector: bool, search: dict[str, Any],
+    as_json: bool, reading: dict[str, Any],
 ) -> None:  # fmt: skip
     """Print the words and phrases nearest to the phrase FIRST SECOND, such as: red car.
 
     MODEL is the output of `embeddings fit` or `embeddings train tensor-indexing`, or any vectors (additive and
     multiplicative composition only). FIRST and SECOND are not among the results.
     """
-    composer = Composer.of(load_model_or_vectors(model, **read_options))
+    composer = Composer.of(load_model_or_vectors(model, **reading))
     if vector:
         values = composer.compose(first, second, type=type, function=function).tolist()
         report_lookups(composer.vectors, (first, second))
         print_json(values) if as_json else click.echo("\t".join(f"{value:.9g}" for value in values))
         return
-    neighbours = composer.neighbours(first, second, type=type, function=function, top=top, restrict=restrict)
+    neighbours = composer.neighbours(first, second, type=type, function=function, **search)
     report_lookups(composer.vectors, (first, second))
     print_rows([{"neighbour": word, "cosine": cosine} for word, cosine in neighbours], as_json)

@@ -13,8 +13,8 @@ import click
 import numpy as np
 
 from embeddings.cli import corpus_options
-from embeddings.cli.command_help import command_by_example, grouped
-from embeddings.cli.options import OUTPUT, POOLING_OPTIONS, THREADS, from_signature, option
+from embeddings.cli.command_help import command_by_example, grouped, shared
+from embeddings.cli.options import OUTPUT, POOLING_OPTIONS, THREADS, Output, from_signature, option
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_extension, check_not_input
@@ -200,15 +200,15 @@ ALL, NONE = "all", "none"
             default=ALL,
         ),
         option("--vector-column", "Name of the column of vectors.", "NAME", default="vector"),
-        *corpus_options.options(("encoding", "encoding_errors", "text_column", "rows")),
+        *shared("reading", dict, *corpus_options.options(("encoding", "encoding_errors", "text_column", "rows"))),
         THREADS,
         *OUTPUT,
     ],
 )
 def command(
     *, vectors: str, texts: tuple[str, ...], out: str, fit_on: str | None, columns: str, vector_column: str,
-    text_column: str | None, encoding: str, encoding_errors: str, rows: int | None, threads: int | None, force: bool,
-    as_json: bool, quiet: bool, **options: Any,
+    reading: dict[str, Any], threads: int | None, output: Output,
+    **options: Any,
 ) -> None:  # fmt: skip
     """Write a vector for every text of TEXTS, pooled from the word vectors VECTORS.
 
@@ -217,22 +217,21 @@ def command(
     was. Words without a vector are ignored, and counted at the end, unless the vectors compose one. A text without
     known words, or null, gets a zero vector. The columns of tables are kept; for plain text, the text.
     """
-    check_extension(out, EXTENSIONS, force=force)
+    check_extension(out, EXTENSIONS, force=output.force)
     sources = [source for text in texts or (STANDARD_INPUT,) for source in resolve_source(text)]
     inputs = [("TEXTS", source.path) for source in sources if isinstance(source, File) and source.path is not None]
     check_not_input([Path(out)], [("VECTORS", Path(vectors)), *inputs])
     names = [] if columns == NONE else list(filter(None, dict.fromkeys(columns.split(","))))
     kept = None if columns == ALL else names
-    reading: Any = {"text_column": text_column, "encoding": check_encoding(encoding)}
-    reading["encoding_errors"] = encoding_errors
+    reading["encoding"], rows = check_encoding(reading["encoding"]), reading.pop("rows")
     embedder = text_embedder(vectors, **options)
     start = perf_counter()
     if fit_on is not None:
         embedder.fit_first(read_texts(resolve_source(fit_on), **reading))
-    with Bar(quiet, "embedding", MEGABYTES) as bar:
+    with Bar(output.quiet, "embedding", MEGABYTES) as bar:
         batches = read_texts(sources, kept=kept, rows=rows, report=bar, **reading)
         dim, dtype = embedder.output_dim, embedder.dtype
-        with writing_table(out, vector_column, dim, dtype, force=force) as write:
+        with writing_table(out, vector_column, dim, dtype, force=output.force) as write:
             for batch, part in embedder.embed(batches, threads):
                 is_plain = batch.columns is None and batch.token_lists is None
                 lines = pa.table({"text": pa.array(batch.texts(), pa.string())}) if is_plain and kept is None else None
@@ -244,6 +243,6 @@ def command(
         bar.notice(f"{unknown}; {quantity(counts.texts_without_words, 'text')} without known words: zeros")
         if counts.other_forms:
             bar.notice(f"words found in another form: {counts.describe_forms()}")
-    if as_json:
+    if output.as_json:
         seconds = round(perf_counter() - start, 3)
         print_json({"file": out, **vars(counts), "dim": dim, "pool": embedder.pool, "dtype": dtype, "seconds": seconds})

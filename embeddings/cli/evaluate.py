@@ -37,7 +37,7 @@ from embeddings.vectors.vectors import Vectors, as_vectors
 )
 def command(
     vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], report: str | None,
-    force: bool, as_json: bool, allow_faiss: bool, allow_pickle: bool, errors: str,
+    force: bool, as_json: bool, allow_faiss: bool, reading: dict[str, Any],
     **options: Any,
 ) -> None:  # fmt: skip
     """Score one or more VECTORS on test sets, or classifiers on labelled texts.
@@ -65,8 +65,7 @@ def command(
         check_file(report, force=force)
     defaults = evaluation_options.DEFAULTS if report is None else evaluation_options.REPORT_DEFAULTS
     evaluation = Evaluation.read(
-        vectors, options, defaults, concat_with, report is not None, allow_faiss=allow_faiss, allow_pickle=allow_pickle,
-        errors=errors,
+        vectors, options, defaults, concat_with, report is not None, allow_faiss=allow_faiss, **reading,
     )  # fmt: skip
     suite, runs = evaluation.suite, evaluation.runs
     results = (scores.result() for scores in evaluation.scores())

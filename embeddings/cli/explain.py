@@ -7,7 +7,7 @@ import click
 
 from embeddings.analysis.explanation import FIGURES, explain
 from embeddings.cli import corpus_options
-from embeddings.cli.command_help import command_by_example
+from embeddings.cli.command_help import command_by_example, shared
 from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, from_signature, is_given
 from embeddings.cli.output import note, print_json, print_pairs, print_rows
 from embeddings.cli.progress_bar import Bar
@@ -26,7 +26,7 @@ from embeddings.vectors.vectors import Vectors
         click.Argument(["corpus"]),
         click.Argument(["word"]),
         click.Argument(["other"]),
-        *from_signature(explain, top=None, window="N", lines="N", width=None),
+        *shared("shown", dict, *from_signature(explain, top=None, window="N", lines="N", width=None)),
         *corpus_options.options(omit=("encoding_errors",), lines=corpus_options.TEXT_LINES),
         *corpus_options.phrase_options(),
         JSON,
@@ -35,18 +35,18 @@ from embeddings.vectors.vectors import Vectors
     ],
 )
 def command(
-    *, vectors: str, corpus: str, word: str, other: str, top: int, window: int | None, lines: int, width: int,
-    as_json: bool, quiet: bool, allow_pickle: bool, errors: str, **settings: Any,
+    *, vectors: str, corpus: str, word: str, other: str, shown: dict[str, Any], as_json: bool,
+    quiet: bool, reading: dict[str, Any], **settings: Any,
 ) -> None:  # fmt: skip
     """Print the contexts that WORD and OTHER share in CORPUS, with their parts in the similarity, and lines with them.
 
     The similarity is that of positive pointwise mutual information with all contexts. CORPUS should be the text that
     VECTORS were trained on; it is read as in training, is encoded once and then read from the cache.
     """
-    source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
-    settings = corpus_options.corpus_arguments({**settings, "encoding_errors": errors})
+    source = load_model_or_vectors(vectors, **reading)
+    settings = corpus_options.corpus_arguments({**settings, "encoding_errors": reading["errors"]})
     text = read_as_in_training(corpus, source, settings, quiet)[0]
-    evidence = explain(source, text, word, other, window=window, top=top, lines=lines, width=width)
+    evidence = explain(source, text, word, other, **shown)
     if evidence.same_corpus is False:
         note("these vectors were trained on another text or with other settings: its contexts may differ")
     if as_json:

@@ -5,12 +5,12 @@ import sys
 import webbrowser
 from importlib.util import find_spec
 from threading import Thread
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 from embeddings.cli import corpus_options, options
-from embeddings.cli.command_help import command_by_example
+from embeddings.cli.command_help import command_by_example, shared
 from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, from_signature, option, seed
 from embeddings.cli.output import note
@@ -39,26 +39,30 @@ CORPUS_OPTIONS = [
         DOCUMENTS,
         option("--texts", "Also search the texts of this index, which `embeddings index` wrote.", "INDEX"),
         *from_signature(load_index, allow_faiss=None),
-        option(
-            "--map-words",
-            "Show the N most frequent words on the map.",
-            (2, MAX_MAP_WORDS),
-            default=10_000,
-            metavar="N",
+        *shared(
+            "map_options",
+            dict,
+            option(
+                "--map-words words",
+                "Show the N most frequent words on the map.",
+                (2, MAX_MAP_WORDS),
+                default=10_000,
+                metavar="N",
+            ),
+            option(
+                "--projection",
+                "How the map is arranged: by t-SNE, which requires the extra `explore`, or by principal components.  "
+                "[default: tsne if installed]",
+                ["tsne", "pca"],
+            ),
+            option(
+                "--groups",
+                "Colour this many clusters of words on the map, or the groups in a file of lines `word<tab>group`.",
+                "N|FILE",
+                default="12",
+            ),
+            seed("Random seed of the map and of the clusters."),
         ),
-        option(
-            "--projection",
-            "How the map is arranged: by t-SNE, which requires the extra `explore`, or by principal components.  "
-            "[default: tsne if installed]",
-            ["tsne", "pca"],
-        ),
-        option(
-            "--groups",
-            "Colour this many clusters of words on the map, or the groups in a file of lines `word<tab>group`.",
-            "N|FILE",
-            default="12",
-        ),
-        seed("Random seed of the map and of the clusters."),
         option("--port", "Port of the page.  [default: any that is free]", (1, 65_535), metavar="N"),
         option("--no-browser", "Print the address of the page without opening it.", bool),
         *CORPUS_OPTIONS,
@@ -68,8 +72,8 @@ CORPUS_OPTIONS = [
 )
 def command(
     *, vectors: str, corpus: str | None, confidence: str | None, documents: bool, texts: str | None,
-    allow_faiss: bool, map_words: int, projection: Literal["tsne", "pca"] | None, groups: str, seed: int,
-    port: int | None, no_browser: bool, quiet: bool, allow_pickle: bool, errors: str, **settings: Any,
+    allow_faiss: bool, map_options: dict[str, Any], port: int | None, no_browser: bool, quiet: bool,
+    reading: dict[str, Any], **settings: Any,
 ) -> None:  # fmt: skip
     """Open a page to look at VECTORS: neighbours as you type, analogies, comparisons of two words, and a map.
 
@@ -79,14 +83,14 @@ def command(
     for one in CORPUS_OPTIONS:
         options.require(str(one.name), "corpus")
     options.require("allow_faiss", "texts")
-    if projection == "tsne":
+    if map_options["projection"] == "tsne":
         import_extra("openTSNE", "explore", "--projection tsne")
-    projection = projection or ("tsne" if find_spec("openTSNE") else "pca")
-    source = None if documents else load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
-    explored = as_vectors(source) if source is not None else load(vectors, table="documents", errors=errors)
+    map_options["projection"] = map_options["projection"] or ("tsne" if find_spec("openTSNE") else "pca")
+    source = None if documents else load_model_or_vectors(vectors, **reading)
+    explored = as_vectors(source) if source is not None else load(vectors, table="documents", **reading)
     text = None
     if corpus is not None and source is not None:
-        text = read_as_in_training(corpus, source, {**settings, "encoding_errors": errors}, quiet)[0]
+        text = read_as_in_training(corpus, source, {**settings, "encoding_errors": reading["errors"]}, quiet)[0]
 
     from embeddings.analysis.stability_runs import StabilityRuns  # these import a trainer, and scipy
     from embeddings.explorer.http_server import ExplorerServer
@@ -95,10 +99,11 @@ def command(
     from embeddings.text_search.text_index import TextIndex
 
     index = None if texts is None else TextIndex(texts, allow_faiss=allow_faiss)
+    groups = map_options.pop("groups")
     clusters: int | WordGroups = int(groups) if groups.isdecimal() else read_groups(groups, explored)
     if isinstance(clusters, int) and not 1 <= clusters <= MAX_CLUSTERS:
         raise click.UsageError(f"--groups must be from 1 to {MAX_CLUSTERS}, or a file, got {groups}")
-    word_map = WordMap(explored, words=map_words, projection=projection, groups=clusters, seed=seed)
+    word_map = WordMap(explored, groups=clusters, **map_options)
     explorer = VectorExplorer(
         explored, word_map, os.path.basename(os.path.abspath(vectors)), source=source, corpus=text,
         replicates=None if confidence is None else StabilityRuns.load(confidence), is_documents=documents,

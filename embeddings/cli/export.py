@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from embeddings.cli.command_help import command_by_example, grouped
-from embeddings.cli.options import FORCE, FORMAT, JSON, VECTOR_INPUT, from_signature, option, require, take_arguments
+from embeddings.cli.command_help import command_by_example, grouped, shared
+from embeddings.cli.options import FORMAT, OUTPUT, VECTOR_INPUT, Output, from_signature, option, require, take_arguments
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.saving import check_not_input
 from embeddings.errors import FormatError
@@ -50,42 +50,48 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
     params=[
         click.Argument(["vectors"]),
         click.Argument(["out"]),
-        FORMAT,
-        option(
-            "--counts/--no-counts",
-            "Write word counts, to OUT.vocab if the format does not store them.  [default: only if the format does]",
-            default=None,
+        *shared(
+            "choice",
+            dict,
+            FORMAT,
+            option(
+                "--counts/--no-counts",
+                "Write word counts, to OUT.vocab if the format does not store them.  [default: if the format does]",
+                default=None,
+            ),
         ),
         *from_signature(loading.load, table="TEXT"),
         option("--words", "Export only the first N words, or those listed in a file.", "N|FILE"),
-        option(
-            "--dtype",
-            "Number type for safetensors, parquet, arrow and model2vec; float16 also for npy and other folders.  "
-            "[default: float32]",
-            ["float32", "float16", "int8"],
-        ),
         option("--retrofit", "Move words that this lexicon lists on one line towards each other.", "FILE"),
         option("--antonyms", "With --retrofit: move words apart that this lexicon lists on one line.", "FILE"),
-        option(
-            "--normalize",
-            "Scale vectors of texts to length 1 in folders of model2vec, sentence-transformers and numpy-folder.",
-            bool,
+        *shared(
+            "own_options",
+            dict,
+            option(
+                "--dtype",
+                "Number type for safetensors, parquet, arrow and model2vec; float16 also for npy and other folders.  "
+                "[default: float32]",
+                ["float32", "float16", "int8"],
+            ),
+            option(
+                "--normalize",
+                "Scale vectors of texts to length 1 in folders of model2vec, sentence-transformers, numpy-folder.",
+                bool,
+            ),
+            option("--language", "Language of a spacy export, such as en.  [default: xx]", "CODE"),
         ),
         *grouped(
             "weighting",
             from_signature(weight_vectors, {"weighting": None, "remove_components": None}, **WEIGHTING),
             ["weighting"],
         ),
-        option("--language", "Language of a spacy export, such as en.  [default: xx]", "CODE"),
-        FORCE,
-        JSON,
+        *OUTPUT[:2],
         *VECTOR_INPUT,
     ],
 )
 def command(
-    vectors: str, out: str, format: str | None, counts: bool | None, table: str, words: str | None, dtype: str | None,
-    retrofit: str | None, antonyms: str | None, normalize: bool, language: str | None, force: bool, as_json: bool,
-    allow_pickle: bool, errors: str, **weighting: Any,
+    vectors: str, out: str, choice: dict[str, Any], table: str, words: str | None, retrofit: str | None,
+    antonyms: str | None, own_options: dict[str, Any], output: Output, reading: dict[str, Any], **weighting: Any,
 ) -> None:  # fmt: skip
     """Write VECTORS to the file or folder OUT.
 
@@ -99,34 +105,31 @@ def command(
     require("constant", *CHANGES)
     require("fit_on", *CHANGES)
     require("text_column", "fit_on")
-    given = {"dtype": dtype, "language": language, "normalize": normalize or None}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    choice: dict[str, Any] = {"format": format, "counts": counts}
+    options = {name: value for name, value in own_options.items() if value}
     targets = file_format.output_files(out, **choice, options=options)
     check_not_input(targets, [("the input", Path(vectors))], replaceable=["the input"])
-    file_format.check_export(out, **choice, force=force, options=options)
-    name = format or file_format.format_for_path(out)
+    file_format.check_export(out, **choice, force=output.force, options=options)
+    name = choice["format"] or file_format.format_for_path(out)
     weighting = take_arguments(weighting, WEIGHTING)
-    read_options: dict[str, Any] = {"allow_pickle": allow_pickle, "errors": errors}
     changes_rows = any(name in weighting for name in CHANGES)
     is_unchanged = words is None and table == "vectors" and not changes_rows and retrofit is None
     if is_unchanged and file_format.load_format(name).write_classifier is not None and loading.has_classifier(vectors):
-        classifier = loading.load_classifier(vectors, errors=errors)
-        classifier.export(out, name, force=force)
+        classifier = loading.load_classifier(vectors, errors=reading["errors"])
+        classifier.export(out, name, force=output.force)
         labels = len(classifier.labels)
-        if as_json:
+        if output.as_json:
             print_json({"files": [out], "format": name, "labels": labels, "words": classifier.features.words})
         else:
             note(f"exported a classifier of {quantity(labels, 'label')} to {out}")
         return
     if is_unchanged and file_format.load_format(name).write_model is not None and loading.has_model(vectors):
-        model = loading.load_model(vectors, **read_options)
+        model = loading.load_model(vectors, **reading)
         exported = model.vectors
-        files = file_format.write_model(model, out, **choice, force=force, **options)
+        files = file_format.write_model(model, out, **choice, force=output.force, **options)
     else:
-        exported = loading.load(vectors, table=table, **read_options)
+        exported = loading.load(vectors, table=table, **reading)
         if changes_rows:
-            source = loading.load_model_or_vectors(vectors, **read_options) if table == "vectors" else exported
+            source = loading.load_model_or_vectors(vectors, **reading) if table == "vectors" else exported
             if "fit_on" in weighting:
                 weighting["fit_on"] = Path(weighting["fit_on"])
             exported = weight_vectors(source, **{"weighting": "none", **weighting})
@@ -136,8 +139,8 @@ def command(
             exported = select_words(exported, words)
         if changes_rows and "note" in inspect.signature(file_format.load_format(name).write).parameters:
             options["note"] = weighting_note(weighting)
-        files = file_format.write(exported, out, **choice, force=force, **options)
-    report_export(exported, list(map(display_name, files)), name, dtype, as_json)
+        files = file_format.write(exported, out, **choice, force=output.force, **options)
+    report_export(exported, list(map(display_name, files)), name, options.get("dtype"), output.as_json)
 
 
 def report_export(vectors: Vectors, paths: list[str], format: str, dtype: str | None, as_json: bool) -> None:

@@ -6,7 +6,7 @@ import click
 
 from embeddings import registry
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_settings, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, Output, from_settings, option, seed
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_folder_name, model_writer, save
@@ -45,8 +45,8 @@ def report_functions(model: "Model", out: str, bar: Bar) -> None:
     ],
 )
 def command(
-    *, vectors: str, out: str, force: bool, threads: int | None, seed: int, joiner: str | None, as_json: bool,
-    quiet: bool, allow_pickle: bool, errors: str, **settings: Any,
+    *, vectors: str, out: str, output: Output, threads: int | None, seed: int, joiner: str | None,
+    reading: dict[str, Any], **settings: Any,
 ) -> None:  # fmt: skip
     """Fit composition functions for two-word phrases to VECTORS of words and phrases.
 
@@ -57,17 +57,17 @@ def command(
     """
     trainer = registry.load("trainer", "tensor-indexing")(**settings)
     check_folder_name(out)  # a file of vectors cannot hold composition functions
-    write = model_writer(out, force)
-    source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
+    write = model_writer(out, output.force)
+    source = load_model_or_vectors(vectors, **reading)
 
     def report(type: str, number: int, epoch: "Epoch") -> None:
         bar.update(number, None, f"{type}  dev error {epoch.dev:.4f}  learning rate {epoch.learning_rate:.2g}")
 
-    with Bar(quiet, "fitting") as bar:
+    with Bar(output.quiet, "fitting") as bar:
         model = trainer.fit(source, joiner=joiner, threads=threads, seed=seed, report=report)
-    save(write, model, out, force)
+    save(write, model, out, output.force)
     report_functions(model, out, bar)
-    if as_json:
+    if output.as_json:
         numbers = {name: model.record[name] for name in ("phrases", "additive_share")}
         seconds = round(model.record["fit_seconds"], 3)
         print_json({"out": out, "words": len(model.vectors), "dim": model.vectors.dim, "seconds": seconds, **numbers})

@@ -9,13 +9,13 @@ from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import Command, grouped
 from embeddings.cli.options import (
     DOCUMENTS,
-    FORCE,
     JSON,
     OUT_FOLDER,
     OUTPUT,
     POOLING_OPTIONS,
     THREADS,
     VECTOR_INPUT,
+    Output,
     from_settings,
     from_signature,
 )
@@ -33,15 +33,15 @@ def index_command(name: str, kind: type) -> click.Command:
     """The subcommand for one kind."""
 
     def run(
-        *, vectors: str, out: str, documents: bool, force: bool, as_json: bool, allow_pickle: bool, errors: str,
+        *, vectors: str, out: str, documents: bool, output: Output, reading: dict[str, Any],
         **settings: Any,
     ) -> None:  # fmt: skip
         kind(**settings)  # refuses invalid values before the vectors are read
-        INDEX_FOLDER.check_target(out, force=force)
+        INDEX_FOLDER.check_target(out, force=output.force)
         table = "documents" if documents else "vectors"
-        index = build_index(load(vectors, allow_pickle=allow_pickle, errors=errors, table=table), name, **settings)
-        index.save(out, force=force)
-        if as_json:
+        index = build_index(load(vectors, table=table, **reading), name, **settings)
+        index.save(out, force=output.force)
+        if output.as_json:
             print_json({"out": out, **index.describe()})
         else:
             size = f"{index.bytes / 1e6:.1f} MB"
@@ -59,8 +59,7 @@ def index_command(name: str, kind: type) -> click.Command:
             OUT_FOLDER,
             *from_settings(kind),
             DOCUMENTS,
-            FORCE,
-            JSON,
+            *OUTPUT[:2],
             *VECTOR_INPUT,
         ],
     )
@@ -99,7 +98,7 @@ INDEX = click.Argument(["index"])
     ],
 )
 def build_texts(
-    *, model: str, texts: tuple[str, ...], out: str, fit_on: str | None, force: bool, as_json: bool, quiet: bool,
+    *, model: str, texts: tuple[str, ...], out: str, fit_on: str | None, output: Output,
     **options: Any,
 ) -> None:  # fmt: skip
     """Index the texts of TEXTS, for `embeddings search`: by the vectors that MODEL gives them, and by their words.
@@ -109,10 +108,12 @@ def build_texts(
     """
     source, paths = None if model == "-" else model, list(map(Path, texts))
     learned_from = None if fit_on is None else Path(fit_on)
-    index = TextIndex.build(source, paths, out, fit_on=learned_from, force=force, progress=Bar(quiet), **options)
+    index = TextIndex.build(
+        source, paths, out, fit_on=learned_from, force=output.force, progress=Bar(output.quiet), **options
+    )
     pool = index.describe()["pool"]
     pooled = "" if source is None else f", with vectors of texts pooled by {pool}"
-    report(index, f"indexed {quantity(len(index), 'text')} in {out}{pooled}", as_json, quiet, out=out)
+    report(index, f"indexed {quantity(len(index), 'text')} in {out}{pooled}", output.as_json, output.quiet, out=out)
 
 
 @click.command(
@@ -129,14 +130,14 @@ def build_texts(
     ],
 )
 def add_texts(
-    *, index: str, texts: tuple[str, ...], model: str | None, allow_faiss: bool, as_json: bool, quiet: bool,
+    *, index: str, texts: tuple[str, ...], model: str | None, allow_faiss: bool, output: Output,
     **options: Any,
 ) -> None:  # fmt: skip
     """Add the texts of TEXTS to INDEX: all of them, or none if one cannot be added."""
     opened = TextIndex(index, model=model, allow_faiss=allow_faiss)
-    number = opened.add(list(map(Path, texts)), progress=Bar(quiet), **options)
+    number = opened.add(list(map(Path, texts)), progress=Bar(output.quiet), **options)
     message = f"added {quantity(number, 'text')} to {index}, which has {len(opened):,}"
-    report(opened, message, as_json, quiet, added=number)
+    report(opened, message, output.as_json, output.quiet, added=number)
 
 
 @click.command(

@@ -10,7 +10,17 @@ from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, Cont
 from embeddings.cli import corpus_options, options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.explain import read_as_in_training
-from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
+from embeddings.cli.options import (
+    FORMAT,
+    OUT_FILE,
+    OUTPUT,
+    THREADS,
+    VECTOR_INPUT,
+    Output,
+    from_signature,
+    is_given,
+    option,
+)
 from embeddings.cli.output import note, print_rows, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input, save, save_vectors
@@ -54,8 +64,8 @@ MAP, MEAN = "a-la-carte", "mean"
 )  # fmt: skip
 def command(
     *, vectors: str, corpus: str, words: str, out: str, format: str | None, only_new: bool, min_contexts: int,
-    method: str, use_map: str | None, save_map: str | None, threads: int | None, force: bool, as_json: bool,
-    quiet: bool, allow_pickle: bool, errors: str, **settings: Any,
+    method: str, use_map: str | None, save_map: str | None, threads: int | None, output: Output,
+    reading: dict[str, Any], **settings: Any,
 ) -> None:  # fmt: skip
     """Compute vectors of new WORDS from their contexts in CORPUS, in the space of VECTORS.
 
@@ -71,19 +81,19 @@ def command(
             raise click.UsageError(f"{options.shown(name)} requires --method {MAP}")
     inputs = [("VECTORS", Path(vectors)), ("CORPUS", Path(corpus)), ("WORDS", Path(words))]
     check_not_input(file_format.output_files(out, format=format), inputs)
-    file_format.check_export(out, format=format, force=force)
+    file_format.check_export(out, format=format, force=output.force)
     if save_map is not None:
-        MAP_FOLDER.check_target(save_map, force=force)
+        MAP_FOLDER.check_target(save_map, force=output.force)
         check_not_input([Path(save_map)], inputs)
     new_words = [line for line in read_text_lines(Path(words), "list of words") if line.strip()]
     if not new_words:
         raise CorpusError(f"{words} has no words: write one on each line")
-    source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
+    source = load_model_or_vectors(vectors, **reading)
     fitted = None if use_map is None else ContextMap.load(use_map)
-    encoded = read_as_in_training(corpus, source, {**settings, "encoding_errors": errors}, quiet)[1]
+    encoded = read_as_in_training(corpus, source, {**settings, "encoding_errors": reading["errors"]}, output.quiet)[1]
     if isinstance(source, Model) and source.record.get("corpus", encoded.fingerprint) != encoded.fingerprint:
         note("these vectors were trained on another text or with other settings: its contexts may differ")
-    with Bar(quiet, "reading contexts") as bar:
+    with Bar(output.quiet, "reading contexts") as bar:
         inducer = new_inducer(source, encoded, method, fitted, fit_settings, threads, bar)
         result = inducer.induce(new_words, min_contexts=min_contexts)
     if result.known:
@@ -93,15 +103,16 @@ def command(
     if not len(result.vectors):
         raise CorpusError("no word gets a new vector: each has one already, or too few contexts in the corpus")
     if save_map is not None:
-        save(lambda path, one, force: one.save(path, force=force), inducer.context_map, save_map, force)
+        save(lambda path, one, force: one.save(path, force=force), inducer.context_map, save_map, output.force)
     new, old = result.vectors, as_vectors(source)
     whole = new if only_new else old.add_vectors(new.words, new.matrix, counts=new.counts)  # type: ignore[arg-type]
-    save_vectors(whole, out, format, force, bar.notice)
+    save_vectors(whole, out, format, output.force, bar.notice)
     assert new.counts is not None
     rows = [*zip(new.words, new.counts.tolist(), strict=True), *result.missing.items()]
     numbered = enumerate(rows)  # words without a vector come last
     print_rows(
-        [{"word": word, "contexts": count, "induced": row < len(new)} for row, (word, count) in numbered], as_json
+        [{"word": word, "contexts": count, "induced": row < len(new)} for row, (word, count) in numbered],
+        output.as_json,
     )
 
 

@@ -8,7 +8,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, from_signature, option, seed
+from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, Output, from_signature, option, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import Bar, read_corpus
 from embeddings.cli.saving import check_not_input, check_outside_corpus, save_vectors
@@ -38,7 +38,7 @@ from embeddings.vectors.vectors import Vectors
 )
 def command(
     *, model: str, corpus: tuple[str, ...], out: str, concat_with: tuple[str, ...], epochs: int | None, seed: int,
-    threads: int | None, format: str | None, force: bool, as_json: bool, quiet: bool, **columns: Any,
+    threads: int | None, format: str | None, output: Output, **columns: Any,
 ) -> None:  # fmt: skip
     """Infer vectors for the documents of CORPUS with MODEL, a paragraph-dbow or paragraph-dm model.
 
@@ -49,18 +49,18 @@ def command(
     others = [("--concat-with", Path(other)) for other in concat_with]
     targets = file_format.output_files(out, format=format)
     check_not_input(targets, [("MODEL", Path(model)), *others, *(("CORPUS", Path(part)) for part in corpus)])
-    file_format.check_export(out, format=format, force=force)
+    file_format.check_export(out, format=format, force=output.force)
     models = load_concatenated([model, *concat_with])
     text = models.corpus(*corpus, **columns)
     check_outside_corpus(out, text)
-    read_corpus(text, quiet, threads)
+    read_corpus(text, output.quiet, threads)
     names = document_names(models, text)
     check_words(names, out, format=format)
     start = perf_counter() - compile_time.seconds
-    with Bar(quiet, "inferring") as bar:
+    with Bar(output.quiet, "inferring") as bar:
         vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, progress=bar))
     seconds = perf_counter() - compile_time.seconds - start  # without compilation
-    paths = save_vectors(vectors, out, format, force, bar.notice)
-    if as_json:
+    paths = save_vectors(vectors, out, format, output.force, bar.notice)
+    if output.as_json:
         sizes = {"documents": len(vectors), "dim": vectors.dim, "seconds": round(seconds, 3)}
         print_json({"files": paths, **sizes, "epochs": epochs, "seed": seed})

@@ -40,8 +40,8 @@ from embeddings.vectors.vectors import Vectors
     ],
 )
 def command(
-    vectors: str, words: tuple[str, ...], top: int, restrict: int | None, index: str | None, allow_faiss: bool,
-    among: str | None, method: Any, confidence: str | None, documents: bool, as_json: bool, **read_options: Any,
+    vectors: str, words: tuple[str, ...], search: dict[str, Any], index: str | None, allow_faiss: bool,
+    among: str | None, method: Any, confidence: str | None, documents: bool, as_json: bool, reading: dict[str, Any],
 ) -> None:  # fmt: skip
     """Print the words with the highest cosine similarity to each of WORDS, or the highest score of --method."""
     require("allow_faiss", "index")
@@ -50,21 +50,19 @@ def command(
         from embeddings.analysis.confidence import confident_neighbours  # imports scipy
         from embeddings.analysis.stability_runs import StabilityRuns
 
-        source, replicates = load(vectors, **read_options), StabilityRuns.load(confidence)
+        source, replicates = load(vectors, **reading), StabilityRuns.load(confidence)
         report_lookups(source, words)
-        tables = {word: confident_neighbours(source, replicates, word, top=top) for word in words}
+        tables = {word: confident_neighbours(source, replicates, word, top=search["top"]) for word in words}
         print_rows([{"word": word, **table.record(one)} for word, table in tables.items() for one in table], as_json)
         return
-    source = load(vectors, table="documents" if documents else "vectors", **read_options)
-    target = source if among is None else load(among, table="documents" if documents else "vectors", **read_options)
+    source = load(vectors, table="documents" if documents else "vectors", **reading)
+    target = source if among is None else load(among, table="documents" if documents else "vectors", **reading)
     searched = None if index is None else as_index(index, target, allow_faiss=allow_faiss)
     unknown = [word for word in words if source.get(word) is None]
     known = [word for word in words if word not in unknown]
     queries: Sequence[Query] = known if among is None else [source[word] for word in known]
     others = None if among is None or method == "cosine" else source
-    neighbours = target.most_similar_many(
-        queries, top=top, restrict=restrict, index=searched, method=method, others=others
-    )
+    neighbours = target.most_similar_many(queries, **search, index=searched, method=method, others=others)
     report_lookups(source, known)
     column = "document" if documents and not as_json else "word"
     rows = [

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import click
 
-from embeddings.cli.command_help import Option
+from embeddings.cli.command_help import Option, shared
 from embeddings.cli.error_messages import typed_name
 from embeddings.settings import field_types, flag, split_optional, split_range
 from embeddings.support.docstrings import argument_texts
@@ -38,7 +38,18 @@ def option(names: str, help: str, kind: Any = None, **attributes: Any) -> Option
 JSON = option("--json as_json", "Print JSON.", bool)
 FORCE = option("--force", "Replace existing output.", bool)
 QUIET = option("--quiet", "Print results, warnings and errors only.", bool)
-OUTPUT = (FORCE, JSON, QUIET)
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """What a command does with output: replace what exists, print JSON, print only what was asked for."""
+
+    force: bool = False
+    as_json: bool = False
+    quiet: bool = False
+
+
+OUTPUT = shared("output", Output, FORCE, JSON, QUIET)
 THREADS = option("--threads", "Number of threads.  [default: all cores]", (1, 1024))
 ALLOW_PICKLE = option(
     "--allow-pickle", "Read gensim's own files, which can execute code: trusted sources only.", bool, common=False
@@ -52,8 +63,8 @@ CONFIDENCE = option(
     "Show how certain the results are, by the trainings that `embeddings stability` saved in FOLDER.",
     "FOLDER",
 )
-VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddings.load`
-    ALLOW_PICKLE,
+VECTOR_INPUT = shared(  # of commands that read vectors: keyword arguments of `embeddings.load`
+    "reading", dict, ALLOW_PICKLE,
     option(
         "--encoding-errors errors",
         "Where words are not valid UTF-8: fail, insert U+FFFD, omit the bytes, or write them as \\xe9.",
@@ -61,7 +72,7 @@ VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddi
         default="strict",
         common=False,
     ),
-)
+)  # fmt: skip
 
 POOLING_OPTIONS = {  # parameters of `embeddings.embed` that pool vectors of words, and the metavars of their options
     "pool": None,

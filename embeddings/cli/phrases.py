@@ -6,7 +6,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, from_settings, option
+from embeddings.cli.options import OUTPUT, Output, from_settings, option
 from embeddings.cli.output import print_rows, quantity
 from embeddings.cli.progress_bar import Bar, read_corpus
 from embeddings.cli.saving import check_outside_corpus
@@ -26,23 +26,21 @@ from embeddings.support.files import check_file
         *OUTPUT,
     ],
 )
-def command(
-    *, corpus: tuple[str, ...], out: str | None, force: bool, top: int, as_json: bool, quiet: bool, **values: Any
-) -> None:
+def command(*, corpus: tuple[str, ...], out: str | None, output: Output, top: int, **values: Any) -> None:
     """Find words that occur together more often than by chance, and save them for `train --phrases`."""
     corpus_settings = {str(option.name): values.pop(str(option.name)) for option in corpus_options.options()}
     settings = Phrases(**values)
     text = Corpus(*corpus, **corpus_settings)
     if out is not None:
         check_outside_corpus(out, text)
-        check_file(out, force=force)
-    with read_corpus(text, quiet) as encoded, Bar(quiet) as bar:
+        check_file(out, force=output.force)
+    with read_corpus(text, output.quiet) as encoded, Bar(output.quiet) as bar:
         result = settings.find(encoded)
         bar.notice(f"found {quantity(len(result), 'phrase')}")
     if out is not None:
-        result.save(out, force=force)
+        result.save(out, force=output.force)
     rows = [
         {"phrase": " ".join(phrase.words), "count": phrase.count, "score": phrase.score, "type": phrase.type}
         for phrase in result.phrases[:top]
     ]
-    print_rows(rows, as_json)
+    print_rows(rows, output.as_json)

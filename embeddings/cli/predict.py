@@ -13,8 +13,8 @@ import numpy as np
 from embeddings.classifier.classifier import LabelPredictor, encode_texts, texts_at_a_time
 from embeddings.classifier.label_prediction import TextMeans
 from embeddings.cli import corpus_options
-from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, require
+from embeddings.cli.command_help import command_by_example, shared
+from embeddings.cli.options import OUTPUT, THREADS, Output, from_signature, option, require
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_extension, check_not_input
@@ -97,14 +97,14 @@ def predicted(
         click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
         *from_signature(LabelPredictor.predict, k="--top k", threshold=None),
         option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
-        *corpus_options.options(("encoding", "encoding_errors", "text_column")),
+        *shared("reading", dict, *corpus_options.options(("encoding", "encoding_errors", "text_column"))),
         THREADS,
         *OUTPUT,
     ],
 )
 def command(
-    *, model: str, text: str, k: int, threshold: float, out: str | None, encoding: str, encoding_errors: str,
-    text_column: str | None, threads: int | None, force: bool, as_json: bool, quiet: bool,
+    *, model: str, text: str, k: int, threshold: float, out: str | None, reading: dict[str, Any],
+    threads: int | None, output: Output,
 ) -> None:  # fmt: skip
     """Predict labels with MODEL: a folder of a trained classifier, or a supervised model of fastText (.bin or .ftz).
 
@@ -115,23 +115,23 @@ def command(
     require("force", "out")
     if out is not None:
         check_not_input([Path(out)], [("MODEL", Path(model)), ("the texts", Path(text))])
-        check_extension(out, EXTENSIONS, force=force)
-    classifier = load_classifier(model, errors=encoding_errors)
+        check_extension(out, EXTENSIONS, force=output.force)
+    classifier = load_classifier(model, errors=reading["encoding_errors"])
     start = perf_counter()
-    with Bar(quiet, "predicting", MEGABYTES) as bar:
-        batches = read_batches(text, encoding, encoding_errors, text_column, bar)
+    with Bar(output.quiet, "predicting", MEGABYTES) as bar:
+        batches = read_batches(text, reading, bar)
         if out is None:
-            names = classifier.labels if as_json else list(map(printable, classifier.labels))
-            format_lines = json_lines if as_json else text_lines
+            names = classifier.labels if output.as_json else list(map(printable, classifier.labels))
+            format_lines = json_lines if output.as_json else text_lines
             predict(
                 classifier, batches, k, threshold, threads,
                 lambda ids, probabilities: click.echo(format_lines(names, ids, probabilities), nl=False),
             )  # fmt: skip
             return
-        with writing_predictions(out, classifier.labels, force=force) as write:
+        with writing_predictions(out, classifier.labels, force=output.force) as write:
             texts = predict(classifier, batches, k, threshold, threads, write)
         bar.notice(f"saved the labels of {quantity(texts, 'text')} to {out}")
-    if as_json:
+    if output.as_json:
         print_json({"file": out, "texts": texts, "seconds": round(perf_counter() - start, 3)})
 
 
@@ -162,18 +162,16 @@ def predict(
     return texts
 
 
-def read_batches(
-    text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar
-) -> Iterator[TextBlock]:
+def read_batches(text: str, reading: dict[str, Any], bar: Bar) -> Iterator[TextBlock]:
     """The texts of a file or of standard input, or the argument itself."""
-    if text != STANDARD_INPUT and text_column is None and not may_exist(text):
+    if text != STANDARD_INPUT and reading["text_column"] is None and not may_exist(text):
         if not any(map(str.isspace, text)):
             note(f"no file is called {text!r}, so the labels are those of this text")
         data, starts = encode_texts([text])
         yield TextBlock(data, starts[1:])
         return
-    reading: Any = {"encoding": check_encoding(encoding), "encoding_errors": encoding_errors}
-    for batch in read_texts(resolve_source(text), text_column=text_column, report=bar, **reading):
+    reading = reading | {"encoding": check_encoding(reading["encoding"])}
+    for batch in read_texts(resolve_source(text), report=bar, **reading):
         if batch.token_lists is not None:
             raise CorpusError(f"{text} contains lists of tokens; expected texts")
         yield batch

@@ -8,7 +8,7 @@ import numpy as np
 
 from embeddings.classifier.classifier import LabelPredictor
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, THREADS, from_signature, is_given, option, require, seed
+from embeddings.cli.options import OUTPUT, THREADS, Output, from_signature, is_given, option, require, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
@@ -46,8 +46,8 @@ OF_CLASSIFIERS = ("retrain", "epochs", "learning_rate", "qnorm", "qout", "thread
     ],
 )  # fmt: skip
 def command(
-    *, model: str, out: str, retrain: str | None, encoding_errors: Any, threads: int | None, force: bool,
-    as_json: bool, quiet: bool, **settings: Any,
+    *, model: str, out: str, retrain: str | None, encoding_errors: Any, threads: int | None, output: Output,
+    **settings: Any,
 ) -> None:  # fmt: skip
     """Write a small copy of MODEL: a saved model, word vectors in any format, or a classifier.
 
@@ -64,14 +64,14 @@ def command(
     inputs = [(name, Path(path)) for name, path in (("MODEL", model), ("--retrain", retrain)) if path]
     check_not_input([Path(out)], inputs)
     if is_classifier:
-        check_file(out, force=force)
+        check_file(out, force=output.force)
     else:
-        check_target(out, force=force)
+        check_target(out, force=output.force)
     changes = {name: value for name, value in settings.items() if value is not None}
     require("epochs", "retrain")
     require("learning_rate", "retrain")
     require("retrain", "cutoff")
-    with Bar(quiet) as bar:
+    with Bar(output.quiet) as bar:
         if is_classifier:
             classifier = load_classifier(model, errors=encoding_errors)
             if retrain is None:
@@ -80,16 +80,16 @@ def command(
                 from embeddings.plugins.classifier.text_classification import labelled_corpus, quantize
 
                 texts = labelled_corpus(classifier, retrain, encoding_errors)
-                with Bar(quiet) as training:
+                with Bar(output.quiet) as training:
                     small = quantize(classifier, retrain=texts, threads=threads, progress=training, **changes)
-            small.export(out, force=force)
+            small.export(out, force=output.force)
         else:
             changes = {name: value for name, value in changes.items() if name in ("cutoff", "dsub", "seed")}
-            whole_model(model, encoding_errors).quantize(storage=storage, **changes).save(out, force=force)
+            whole_model(model, encoding_errors).quantize(storage=storage, **changes).save(out, force=output.force)
         sizes = [size_on_disk(local_path(path)) for path in (model, out)]
         before, after = (f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB" for size in sizes)
         bar.notice(f"saved {out}: {after} instead of {before}")
-    if as_json:
+    if output.as_json:
         print_json({"file": out, "bytes_before": sizes[0], "bytes": sizes[1]})
 
 

@@ -25,14 +25,14 @@ DIFFERENCE = ("difference", "difference_low", "difference_high", "first_closer")
     ],
 )
 def command(
-    vectors: str, word: str, others: tuple[str, ...], confidence: str | None, as_json: bool, **read_options: Any
+    vectors: str, word: str, others: tuple[str, ...], confidence: str | None, as_json: bool, reading: dict[str, Any]
 ) -> None:
     """Print the cosine similarity of WORD to each of OTHERS.
 
     With --confidence, `low` to `high` is a 95 % interval of the cosine, and `difference` is the cosine of the first of
     OTHERS less that of this one: if its interval does not contain 0, one of them is closer to WORD.
     """
-    source = load(vectors, **read_options)
+    source = load(vectors, **reading)
     rows: list[dict[str, Any]] = [
         {"word": word, "other": other, "cosine": float(source.similarity(word, other))} for other in others
     ]

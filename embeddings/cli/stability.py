@@ -10,7 +10,7 @@ import numpy as np
 from embeddings.analysis import stability_runs
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, from_signature, seed
+from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, Output, from_signature, seed
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_outside_corpus, save
@@ -36,7 +36,7 @@ from embeddings.training.run import NOTES
 )
 def command(
     *, model: str, corpus: tuple[str, ...], out: str, resamples: int, seeds: int, resample_by: Any, seed: int,
-    threads: int | None, force: bool, as_json: bool, quiet: bool, **columns: Any,
+    threads: int | None, output: Output, **columns: Any,
 ) -> None:  # fmt: skip
     """Train MODEL again, on resamples of its CORPUS and with other seeds, for `embeddings neighbours --confidence`.
 
@@ -44,18 +44,18 @@ def command(
     saved.
     """
     stability_runs.check_numbers(resamples, seeds)
-    stability_runs.REPLICATES_FOLDER.check_target(out, force=force)
+    stability_runs.REPLICATES_FOLDER.check_target(out, force=output.force)
     source = load_model(model)
     stability_runs.word_trainer(source)
     for what in source.record.get(NOTES, []):
         note(f"unlike the model, the trainings start from random values: {what}")
     text = Corpus(*corpus, **{**columns, **corpus_options.recorded_reading(source), **corpus_settings(source)})
     check_outside_corpus(out, text)
-    with Bar(quiet) as reading:
+    with Bar(output.quiet) as reading:
         encoded = text.encode(progress=reading, threads=threads)
     if encoded.fingerprint != source.record.get("corpus", encoded.fingerprint):
         note("the model was trained on another text or with other settings; the results are those of this text")
-    with Bar(quiet, "training") as bar:
+    with Bar(output.quiet, "training") as bar:
         trainings, seconds = resamples + seeds, source.record.get("seconds")
         size = trainings * len(source.vectors) * source.vectors.dim * np.dtype(np.float16).itemsize
         costs = quantity(trainings, "training")
@@ -67,10 +67,10 @@ def command(
             source, text, resamples=resamples, seeds=seeds, resample_by=resample_by, seed=seed, threads=threads,
             progress=bar,
         )  # fmt: skip
-    save(lambda path, replicates, force: replicates.save(path, force=force), result, out, force)
+    save(lambda path, replicates, force: replicates.save(path, force=force), result, out, output.force)
     numbers = {"resamples": len(result.resamples), "seeds": len(result.seeds)}
     bar.notice(f"saved {numbers['resamples']} resamples and {numbers['seeds']} seeds to {out}")
-    if as_json:
+    if output.as_json:
         seconds = round(perf_counter() - start, 3)
         print_json({"out": str(Path(out)), **numbers, "seconds": seconds, "interrupted": result.is_interrupted})
     if result.is_interrupted:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, THREADS, from_signature, option
+from embeddings.cli.options import OUTPUT, THREADS, Output, from_signature, option
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
@@ -31,18 +31,18 @@ from embeddings.plugins.distillation.teach import load_teacher, teach
 )
 def command(
     *, texts: tuple[str, ...], model: str, out: str, text_column: str | None, exclude: tuple[str, ...],
-    threads: int | None, force: bool, as_json: bool, quiet: bool,
+    threads: int | None, output: Output,
 ) -> None:  # fmt: skip
     """Write the vectors that a teacher gives TEXTS: tables, lines of text, or an output of `vocabulary`.
 
     An interrupted run continues when the command is repeated.
     """
     check_not_input([Path(out)], [("TEXTS", Path(path)) for path in texts], replaceable=())
-    with Bar(quiet, "encoding") as bar:
+    with Bar(output.quiet, "encoding") as bar:
         count = teach(
-            texts, load_teacher(model, threads), out, text_column=text_column, exclude=exclude, name=model, force=force,
-            progress=bar,
+            texts, load_teacher(model, threads), out, text_column=text_column, exclude=exclude, name=model,
+            force=output.force, progress=bar,
         )  # fmt: skip
     bar.notice(f"wrote the vectors of {quantity(count, 'text')} to {out}")
-    if as_json:
+    if output.as_json:
         print_json({"out": out, "texts": count})

@@ -9,7 +9,7 @@ import click
 from embeddings.cli import corpus_options, run_options, saving
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import Command, grouped
-from embeddings.cli.options import OUTPUT, THREADS, exclude, from_settings, is_given, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, Output, exclude, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import Bar, last_loss, read_corpus, report_training
 from embeddings.cli.saving import model_writer, save
@@ -49,7 +49,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         seed(f"Random seed; {'' if is_single_threaded else 'with --threads 1 '}the result is bit-reproducible."),
         *OUTPUT,
     ]
-    names = [str(parameter.name) for parameter in [*corpus, *text, *run, *common]]
+    names = ["output", *(str(parameter.name) for parameter in [*corpus, *text, *run, *common])]
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
@@ -65,8 +65,8 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
 
 
 def train(
-    trainer: type[Trainer], settings: dict[str, Any], *, corpus: tuple[str, ...], out: str, force: bool, seed: int,
-    quiet: bool, as_json: bool, runs: int | None = None, threads: int | None = None, **options: Any,
+    trainer: type[Trainer], settings: dict[str, Any], *, corpus: tuple[str, ...], out: str, output: Output, seed: int,
+    runs: int | None = None, threads: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
     """Train and save a model; an interrupted run is saved too."""
     exclude("vocabulary", "continued", why=", which extends the model's vocabulary")
@@ -86,11 +86,13 @@ def train(
         options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     if runs is None:
-        result = train_run(configured, text, out, Bar(quiet), run, force=force, threads=threads, seed=seed)
+        result = train_run(
+            configured, text, out, Bar(output.quiet), run, force=output.force, threads=threads, seed=seed
+        )
     else:
         seeds = list(range(seed, seed + runs))
-        result = train_runs(configured, text, out, seeds, run, force=force, threads=threads, quiet=quiet)
-    if as_json:
+        result = train_runs(configured, text, out, seeds, run, force=output.force, threads=threads, quiet=output.quiet)
+    if output.as_json:
         print_json(result)
     if result["interrupted"]:
         raise click.exceptions.Exit(EXIT_INTERRUPT)

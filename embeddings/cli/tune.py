@@ -8,7 +8,17 @@ import click
 from embeddings.cli import corpus_options, saving
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import GENERAL, Command, Option, grouped
-from embeddings.cli.options import OUTPUT, THREADS, exclude, from_settings, from_signature, is_given, option, seed
+from embeddings.cli.options import (
+    OUTPUT,
+    THREADS,
+    Output,
+    exclude,
+    from_settings,
+    from_signature,
+    is_given,
+    option,
+    seed,
+)
 from embeddings.cli.output import note, print_json, print_lines, print_rows
 from embeddings.cli.progress_bar import Bar, read_corpus
 from embeddings.cli.run_options import text_or_share
@@ -65,7 +75,7 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
     ]
     search = grouped("search", options, ("trials", "seconds", "metric", "vary", "validation", "labels"))
     metric = "f1" if trainer.reads_labels else "similarity:wordsim353"
-    names = [str(parameter.name) for parameter in [*corpus, *text, *search, *common]]
+    names = ["output", *(str(parameter.name) for parameter in [*corpus, *text, *search, *common])]
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
@@ -87,7 +97,7 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
 
 
 def tune_trainer(
-    trainer: Trainer, *, corpus: tuple[str, ...], out: str, force: bool, resume: bool, quiet: bool, as_json: bool,
+    trainer: Trainer, *, corpus: tuple[str, ...], out: str, output: Output, resume: bool,
     seed: int, threads: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
     """Search, and report."""
@@ -101,17 +111,17 @@ def tune_trainer(
         search["validation"] = text_or_share(search["validation"])
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     saving.check_outside_corpus(out, text)
-    check_search(trainer, out, metric=search["metric"], vary=search.get("vary", ()), resume=resume, force=force)
+    check_search(trainer, out, metric=search["metric"], vary=search.get("vary", ()), resume=resume, force=output.force)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]
-    with read_corpus(text, quiet, threads), Bar(quiet, "searching") as bar:
+    with read_corpus(text, output.quiet, threads), Bar(output.quiet, "searching") as bar:
         tuning = tune(
-            trainer, text, **search, fixed=fixed, out=out, resume=resume, force=force, threads=threads, seed=seed,
-            report=lambda trial: bar.notice(describe(trial)), progress=bar,
+            trainer, text, **search, fixed=fixed, out=out, resume=resume, force=output.force, threads=threads,
+            seed=seed, report=lambda trial: bar.notice(describe(trial)), progress=bar,
         )  # fmt: skip
     command = winning_command(tuning, trainer.trainer_name, is_quantised=search.get("size") is not None)
     with ignored_signals():
         write_report(StudyFolder.open(out), tuning, command)
-    report(tuning, out, command, as_json=as_json)
+    report(tuning, out, command, as_json=output.as_json)
 
 
 def describe(trial: "Trial") -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from glob import glob
 from unicodedata import category, normalize
 
+from embeddings.cli.command_help import shared
 from embeddings.cli.options import from_signature
 from embeddings.cli.output import note
 from embeddings.models.loading import has_model
@@ -12,7 +13,7 @@ from embeddings.support.local_paths import may_exist
 from embeddings.text_search.index_folder import is_text_index
 from embeddings.vectors.vectors import Vectors
 
-SEARCH = from_signature(Vectors.most_similar, top=None, restrict="N")  # of commands that print neighbours
+SEARCH = shared("search", dict, *from_signature(Vectors.most_similar, top=None, restrict="N"))  # of printed neighbours
 SELECTORS = "\ufe0e\ufe0f"  # whether an emoji is displayed as text
 
 

@@ -6,7 +6,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, exclude, from_signature, option, require
+from embeddings.cli.options import OUTPUT, Output, exclude, from_signature, option, require
 from embeddings.cli.output import print_rows
 from embeddings.cli.progress_bar import read_corpus
 from embeddings.cli.saving import check_outside_corpus
@@ -36,17 +36,17 @@ from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, rea
     ],
 )
 def command(
-    *, corpus: tuple[str, ...], out: str, force: bool, merge: tuple[str, ...], min_count: int, max_vocab: int | None,
-    min_documents: int, documents: DocumentUnit, top: int, as_json: bool, quiet: bool, **settings: Any,
+    *, corpus: tuple[str, ...], out: str, output: Output, merge: tuple[str, ...], min_count: int, max_vocab: int | None,
+    min_documents: int, documents: DocumentUnit, top: int, **settings: Any,
 ) -> None:  # fmt: skip
     """Count the words of CORPUS, save them for `train --vocabulary`, and print the most frequent."""
-    check_vocabulary_path(out, force=force)
+    check_vocabulary_path(out, force=output.force)
     exclude("min_documents", "merge", why=": other vocabularies have no documents")
     require("documents", "min_documents")
     text = Corpus(*corpus, **settings)
     check_outside_corpus(out, text)
     others = [read_vocabulary_file(path) for path in merge]
-    encoded = read_corpus(text, quiet)
+    encoded = read_corpus(text, output.quiet)
     vocabulary = encoded.vocabulary
     for other in others:
         vocabulary = vocabulary.merge(other)
@@ -58,6 +58,6 @@ def command(
     vocabulary = vocabulary.select(
         min_count=min_count, max_vocab=max_vocab, min_documents=min_documents, documents=counts
     )
-    write_vocabulary_file(vocabulary, out, force=force)
+    write_vocabulary_file(vocabulary, out, force=output.force)
     most_frequent = zip(vocabulary.column[:top], vocabulary.counts[:top].tolist(), strict=True)
-    print_rows([{"word": str(word), "count": count} for word, count in most_frequent], as_json)
+    print_rows([{"word": str(word), "count": count} for word, count in most_frequent], output.as_json)
