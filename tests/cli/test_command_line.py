@@ -67,7 +67,7 @@ BAD = [
     (["evaluate", "text.txt", "--window", "1"], 2, ["--window requires --tagging"]),
     (["evaluate", "text.txt", "--window", "0"], 2, ["--window requires --tagging"]),
     (["evaluate", "text.txt", "--categories", "text.txt", "--method", "3cosmul"], 2, ["--method requires --analogy"]),
-    (["evaluate", "text.txt", "--documents", "text.txt"], 1, ["text.txt", "column"]),
+    (["evaluate", "text.txt", "--documents", "text.txt"], 1, ["text.txt", "tabs"]),
     (["evaluate", "text.txt", "--tagging", "text.txt,text.txt"], 1, ["text.txt", "CoNLL-U"]),
     (["evaluate", "text.txt", "--report", "there"], 1, ["there"]),
     (["compare", "text.txt"], 2, ["two VECTORS"]),
