@@ -1,10 +1,11 @@
-"""Every code block of the documentation runs, on small data.
+"""Every code block of the documentation runs, on small data, and prints what the page shows.
 
 The blocks of a page run in order, in one temporary folder. Commands run through the command line in this process;
-Python blocks share their names. A block with a title is a file. Without gensim, a command that writes its files must be
-refused, and Python blocks that import it do not run. A mark in the line before a block makes an exception:
-`<!-- not run: reason -->`, or `<!-- slow -->` for blocks that run with `-m slow` only. The test command of the README
-runs all tests.
+Python blocks share their names. A block with a title is a file. What a page shows below a block, in a block of text,
+is compared with what it printed; the pages about the bundled corpus run on the whole of it with `-m slow`. Without
+gensim, a command that writes its files must be refused, and Python blocks that import it do not run. A mark in the
+line before a block makes an exception: `<!-- not run: reason -->`, or `<!-- slow -->` for blocks that run with
+`-m slow` only. The test command of the README runs all tests.
 """
 
 import gzip
@@ -15,7 +16,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from importlib.util import find_spec
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -33,7 +36,8 @@ HAS_GENSIM = find_spec("gensim") is not None
 PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(
     r"(?:^[ ]*<!-- (?P<mark>not run: [^\n]+|slow|test command) -->\n)?"
-    r"^(?P<indent>[ ]*)```(?P<language>\w+)(?P<title>[^\n]*)\n(?P<code>.*?)^(?P=indent)```$",
+    r"^(?P<indent>[ ]*)```(?P<language>\w+)(?P<title>[^\n]*)\n(?P<code>.*?)^(?P=indent)```$"
+    r"(?:\s*^(?P=indent)```text\n(?P<output>.*?)^(?P=indent)```$)?",
     re.MULTILINE | re.DOTALL,
 )
 OPTIONAL = re.compile(r"\b(PyTorch|ray|Ray|Dask|Spark|spaCy|datasets|store)\b")  # other tests run code with them
@@ -57,13 +61,14 @@ TOPICS = (
 
 
 class Block(NamedTuple):
-    """A fenced block of a page: its language, the file it is, if any, its mark and its code."""
+    """A fenced block of a page: its language, the file it is, if any, its mark, its code, and its output."""
 
     language: str
     title: str | None
     mark: str
     code: str
     line: int
+    output: str
 
 
 def blocks(page):
@@ -75,7 +80,8 @@ def blocks(page):
             title = re.search(r'title="([^"]+)"', match["title"])
             line = text.count("\n", 0, match.start("code")) + 1
             name = title[1] if title else None
-            result.append(Block(match["language"], name, match["mark"] or "", dedent(match["code"]), line))
+            output = dedent(match["output"] or "")
+            result.append(Block(match["language"], name, match["mark"] or "", dedent(match["code"]), line, output))
     return result
 
 
@@ -145,20 +151,56 @@ def folder(data, model, tmp_path, monkeypatch):
 
 
 def run_shell(code):
-    """Run lines of a shell: the commands of this package in this process, all else by bash."""
+    """What lines of a shell print: the commands of this package run in this process, all else by bash."""
+    printed = []
     for line in code.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["embeddings"] and "|" not in words:
             if HAS_GENSIM or not any(word.endswith(".kv") for word in words):
-                expect(*words[1:])
+                printed.append(expect(*words[1:]).output)
             else:
                 assert "requires gensim" in refused(*words[1:], code=1)
         elif words:
-            subprocess.run(["bash", "-c", f"set -e -o pipefail; {line}"], check=True, timeout=300)
+            command = ["bash", "-c", f"set -e -o pipefail; {line}"]
+            printed.append(subprocess.run(command, check=True, timeout=300, text=True, stdout=subprocess.PIPE).stdout)
+    return "\n".join(printed)
 
 
-def run_page(page, folder, model, *, slow):
-    """Run the blocks of a page in order."""
+NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?")
+TABLE = re.compile(r"\w+(\s{2,}[\w-]+){2,}")  # the first line of a table on a terminal
+
+
+def check_output(block, printed, *, same_text):
+    """What a page shows is what was printed: on its own text with the same words and near numbers.
+
+    Another processor rounds otherwise, so that neighbours trade places, and times differ everywhere. On other text than
+    that of the page, the columns of tables are those shown.
+    """
+    shown, lines = ([line.split() for line in text.splitlines() if line.strip()] for text in (block.output, printed))
+    if not same_text:
+        heads = [
+            line.split() for line in block.output.splitlines() if TABLE.fullmatch(line) and not NUMBER.search(line)
+        ]
+        assert all(head in lines for head in heads), (heads, printed)
+        return
+    shown, lines = ([line for line in part if line[0] not in ("training", "trained")] for part in (shown, lines))
+    assert [len(line) for line in shown] == [len(line) for line in lines], printed
+    pairs = [pair for one, other in zip(shown, lines, strict=True) for pair in zip(one, other, strict=True)]
+    numbers = [
+        (float(a.replace(",", "")), float(b.replace(",", ""))) for a, b in pairs if is_number(a) and is_number(b)
+    ]
+    assert all(abs(a - b) <= 0.1 + 0.02 * abs(a) for a, b in numbers), printed
+    words = [(a, b) for a, b in pairs if not (is_number(a) and is_number(b))]
+    assert sum(a == b for a, b in words) >= 0.75 * len(words), printed
+
+
+def is_number(text):
+    """Whether it is a number as tables print it."""
+    return NUMBER.fullmatch(text) is not None
+
+
+def run_page(page, folder, model, *, slow, same_text=False):
+    """Run the blocks of a page in order, and compare what they print with what the page shows."""
     names = {"__name__": "__main__"}
     found = blocks(page)
     if not any(re.search(r"-o vectors(\s|$)", block.code) for block in found):
@@ -170,10 +212,12 @@ def run_page(page, folder, model, *, slow):
         if block.title:
             (folder / block.title).write_text(block.code, encoding="utf-8")
         elif block.language == "sh":
-            run_shell(block.code)
+            check_output(block, run_shell(block.code), same_text=same_text)
         elif block.language == "python" and (HAS_GENSIM or "from gensim" not in block.code):
             source = "\n" * (block.line - 1) + block.code  # so that a traceback has the line of the page
-            exec(compile(source, str(ROOT / page), "exec"), names)
+            with redirect_stdout(StringIO()) as printed:
+                exec(compile(source, str(ROOT / page), "exec"), names)
+            check_output(block, printed.getvalue(), same_text=same_text)
 
 
 LONG = {  # the code of these pages takes longer than that of all others
@@ -198,10 +242,11 @@ LONG = {  # the code of these pages takes longer than that of all others
         "words/training",
     )
 }
+ON_SAMPLE = ("README.md", "docs/first-steps.md", "docs/tutorial.md")  # whose output is that of one thread on all of it
 WITH_CODE = [
     pytest.param(page, marks=[pytest.mark.slow] if page in LONG else [])
     for page in PAGES
-    if any(not block.mark for block in blocks(page))
+    if page != "docs/first-steps.md" and any(not block.mark for block in blocks(page))
 ]
 WITH_SLOW_CODE = [page for page in PAGES if any(block.mark == "slow" for block in blocks(page))]
 
@@ -209,6 +254,15 @@ WITH_SLOW_CODE = [page for page in PAGES if any(block.mark == "slow" for block i
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_code_runs(page, folder, model):
     run_page(page, folder, model, slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_GENSIM, reason="SimLex-999 ships with gensim")
+@pytest.mark.parametrize("page", ON_SAMPLE)
+def test_pages_on_the_sample_print_what_they_show(page, folder, model):
+    (folder / "sample").unlink()  # the bundled corpus takes its place
+    (folder / "text.txt").unlink()
+    run_page(page, folder, model, slow=False, same_text=True)
 
 
 @pytest.mark.slow

@@ -1,0 +1,64 @@
+"""Draws the picture of the page "What word vectors are": `python tools/word_map.py`.
+
+Trains skip-gram on the bundled sample with one thread and writes docs/images/word-map.png: words of four topics at the
+two principal components of their vectors, and the cosines of one word with others.
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import embeddings as em
+
+PICTURE = Path(__file__).parents[1] / "docs" / "images" / "word-map.png"
+TOPICS = {
+    "music": "music songs piano dance jazz",
+    "countries": "france germany italy portugal",
+    "sports": "football league baseball players",
+    "nature": "river lake mountain forest coast",
+}
+COMPARED = ("music", "songs dance song opera football parliament water")
+COLOURS = ("#b3456b", "#2f6db0", "#b5651d", "#2e7d4f")  # each at least 4.5 to 1 on white
+
+
+def main() -> None:
+    """Train, project and draw."""
+    vectors = em.SkipGram(epochs=10).train("sample", threads=1).vectors
+    figure, (plane, bars) = plt.subplots(1, 2, figsize=(9, 4.4), width_ratios=(1.6, 1), layout="constrained")
+    draw_plane(plane, vectors)
+    draw_cosines(bars, vectors)
+    PICTURE.parent.mkdir(exist_ok=True)
+    figure.savefig(PICTURE, dpi=160, metadata={"Software": None})
+
+
+def draw_plane(axes: plt.Axes, vectors: em.Vectors) -> None:
+    """The words of the topics, each at the first two principal components of its vector of length 1."""
+    words = [word for text in TOPICS.values() for word in text.split()]
+    rows = np.array([vectors[word] / np.linalg.norm(vectors[word]) for word in words])
+    rows -= rows.mean(0)
+    points = rows @ np.linalg.svd(rows, full_matrices=False)[2][:2].T
+    for number, (topic, text) in enumerate(TOPICS.items()):
+        own = points[[words.index(word) for word in text.split()]]
+        axes.plot(*own.T, "o", markersize=4, color=COLOURS[number], label=topic)
+        for word, (x, y) in zip(text.split(), own, strict=True):
+            axes.annotate(word, (x, y), (4, 3), textcoords="offset points", color=COLOURS[number], fontsize=9)
+    axes.margins(0.16, 0.08)
+    axes.set(title=f"{len(words)} words, {vectors.dim} numbers each, drawn in a plane", xticks=[], yticks=[])
+    axes.legend(fontsize=8, loc="center")
+
+
+def draw_cosines(axes: plt.Axes, vectors: em.Vectors) -> None:
+    """The cosines of a word with others."""
+    word, others = COMPARED[0], COMPARED[1].split()[::-1]
+    values = [vectors.similarity(word, other) for other in others]
+    for number, (other, value) in enumerate(zip(others, values, strict=True)):
+        axes.barh(number, value, color="#4f7fb5")
+        axes.text(value + 0.01, number, f"{value:.2f}", va="center", fontsize=9)
+        axes.text(-0.01, number, other, va="center", ha="right", fontsize=9)
+    axes.set(title=f"cosine with “{word}”", xlim=(0, 0.8), yticks=[], xticks=[0, 0.2, 0.4, 0.6])
+    axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+if __name__ == "__main__":
+    main()
