@@ -11,9 +11,7 @@ from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import backprop_to_contexts, combine_contexts, gather_contexts
 from embeddings.objectives.objective import predict
 from embeddings.settings import LEARNING_RATE, RATE_RANGE, UnknownWords, WeightTying, option
-from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
-from embeddings.training.pretrained_words import learn_pretrained_cbow, pretrained_plan
 from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -68,15 +66,12 @@ class CBOW(WeightTying, UnknownWords, PredictionTrainer):
     )
 
     examples = mean_examples
-    init_modes = INIT_MODES
     replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""
         objective = self.new_objective(data.vocabulary)
         mean, exact = self.combine == "mean", self.context_gradient == "exact"
-        if (init := data.run_options.pretrained) is not None:
-            return pretrained_plan(self, data, init, objective, learn_pretrained_cbow, inputs=1, mean=mean, exact=exact)
         return self.window_plan(
             data,
             objective,

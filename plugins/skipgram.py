@@ -11,8 +11,6 @@ from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts, gather_inputs
 from embeddings.objectives.objective import predict
 from embeddings.settings import PairSampling, UnknownWords, WeightTying
-from embeddings.training import pretrained_words
-from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
 from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.trainer import PredictionTrainer
@@ -61,7 +59,6 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
 
     trainer_name = "skipgram"
     examples = pair_examples
-    init_modes = INIT_MODES
     replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
 
     def plan(self, data: TrainingData) -> Plan:
@@ -69,16 +66,10 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
         objective, contexts = self.new_objective(data.vocabulary), 2 * self.window
         in_pairs = self.negative_sharing == "none"
         noise = objective.noise * contexts if in_pairs else objective.noise
-        stream, init = data.window_stream(objective.noise_weights, noise), data.run_options.pretrained
-        if init is not None:
-            kernel = pretrained_words.learn_pretrained_pairs if in_pairs else pretrained_words.learn_pretrained_skipgram
-            return pretrained_words.pretrained_plan(
-                self, data, init, objective, kernel, inputs=1 if in_pairs else contexts, stream=stream
-            )
         return self.window_plan(
             data,
             objective,
-            stream=stream,
+            stream=data.window_stream(objective.noise_weights, noise),
             kernel=learn_pairs if in_pairs else learn_block,
             operands=lambda tables: SkipGramOperands(tables["words"], objective.operand(tables)),
             buffers=lambda targets, width: new_step_buffers(contexts, targets, width, contexts=contexts),

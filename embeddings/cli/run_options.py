@@ -24,7 +24,7 @@ from embeddings.training.run_options import ClusterBase, RunOptions
 from embeddings.training.trainer import Trainer
 from embeddings.vectors.vectors import Vectors
 
-INIT = {"mode": "--init-mode", "duplicates": "--init-duplicates", "freeze": None}  # of `InitFrom`
+INIT = {"duplicates": "--init-duplicates", "freeze": None}  # of `InitFrom`
 STOPPING = {  # parameters of `EarlyStopping` and their options
     "similarity": "--stop-similarity NAME|FILE",
     "analogy": "--stop-analogy NAME|FILE",
@@ -40,7 +40,7 @@ REPLICAS = {  # parameters of `Replicas` and their options
 }
 CLUSTER = {"address": "--cluster", "workers": None}  # parameters of `Cluster`
 DEPENDENT = {  # options that a trainer has only if it supports this
-    "init": ("init", "init_mode", "init_duplicates", "freeze"),
+    "init": ("init", "init_duplicates", "freeze"),
     "freeze": ("freeze",),
     "continued": ("continued",),
 }
@@ -88,8 +88,6 @@ def options(trainer: type[Trainer]) -> list[click.Option]:
     left_out |= {"stop_similarity", "stop_analogy"} if trainer.reads_labels else {"stop_labels"}
     if trainer.word_predictor is None and not trainer.reads_vectors:
         left_out.add("validation")
-    if len(trainer.init_modes) == 1:
-        left_out.add("init_mode")
     return [option for option in all_options() if option.name not in left_out]
 
 
@@ -102,7 +100,7 @@ def all_options() -> list[click.Option]:
             "theirs.",
             "VECTORS",
         ),
-        *from_signature(InitFrom, {"mode": None, "duplicates": None}, **INIT),
+        *from_signature(InitFrom, {"duplicates": None}, **INIT),
         Option(
             [CONTINUE, "continued"],
             metavar="MODEL",

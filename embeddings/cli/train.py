@@ -76,8 +76,7 @@ def train(
     }
     if run.get("init") is not None and "dim" in settings and not is_given("dim"):
         run["init"] = init = load(run["init"])
-        dim = settings["dim"]
-        settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(run.get("init_mode")), init.dim)
+        settings["dim"] = init.dim
     if runs is not None:
         exclude("runs", "log")
         saving.check_folder_name(out)

@@ -189,10 +189,8 @@ def train_divided(
 
 def check_options(trainer: Trainer, run_options: RunOptions) -> None:
     """Refuse trainers and options for which there is no training on a cluster."""
-    pretrained = run_options.pretrained
     unsupported = {
         "continued training": run_options.continued is not None,
-        f"mode={pretrained and pretrained.mode} of pretrained vectors": pretrained is not None,
         f"the trainer {trainer.trainer_name}, which has no plan": type(trainer).learn is not Trainer.learn,
     }
     for name, is_requested in unsupported.items():

@@ -326,11 +326,13 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     content = read_versioned(record, FORMAT_VERSION)
     check_fields(record, content, {"fingerprint": dict, "values": dict})
     fingerprint, values = content["fingerprint"], content["values"]
-    settings, replicas = fingerprint.get("settings"), fingerprint.get("replicas")
+    settings = fingerprint.get("settings")
     if isinstance(settings, dict):
         fingerprint["settings"] = remaining_settings(record, str(fingerprint.get("trainer")), settings)
-    if isinstance(replicas, dict) and replicas.get("precision") == "float32":
-        del replicas["precision"]  # a setting of earlier versions, which had no other effect with this value
+    for name, setting, value in (("replicas", "precision", "float32"), ("init", "mode", "initial")):
+        part = fingerprint.get(name)
+        if isinstance(part, dict) and part.get(setting) == value:
+            del part[setting]  # of earlier versions, which did with this value what is always done now
     return fingerprint, values
 
 

@@ -6,9 +6,6 @@ at random as usual.
 
 Initialised rows are trained, or frozen: their updates are redirected to a row that is never read
 (`embeddings.kernels.step_buffers.mask_frozen`), so everything else learns as if they were constants.
-
-Some trainers also use vectors as constant parts of those of the model, or through a learned projection; see
-`embeddings.training.pretrained_words`.
 """
 
 import os
@@ -16,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,8 +31,6 @@ from embeddings.training.trainer_declaration import TrainerDeclaration
 from embeddings.vectors.vectors import Vectors
 
 Duplicates = Literal["most-frequent", "average", "exact"]
-InitMode = Literal["initial", "concatenate", "project"]
-INIT_MODES: tuple[str, ...] = get_args(InitMode)
 
 
 @dataclass(frozen=True)
@@ -47,27 +42,17 @@ class InitFrom:
         duplicates: the vector of a word that several pretrained words match in lower case: that of the most frequent
             or, without counts, of the first, or the average. "exact" matches only identical spellings.
         freeze: do not update the pretrained vectors.
-        mode: how pretrained vectors are used. initial: training starts from them; concatenate: they are the first
-            components of the vectors, zeros for other words, and only the remaining components are trained; project:
-            vectors are their products with a trained matrix, and other words are trained as usual. In Python,
-            skipgram and cbow support all modes.
 
     Raises:
-        SettingError: an argument is of the wrong type or not an allowed value.
+        SettingError: `duplicates` is not an allowed value.
     """
 
     vectors: "Vectors | Model | str | os.PathLike[str]"
     duplicates: Duplicates = "most-frequent"
     freeze: bool = False
-    mode: InitMode = "initial"
 
     def __post_init__(self) -> None:
         check_value("duplicates", self.duplicates, Duplicates, {})
-        check_value("mode", self.mode, InitMode, {})
-        if self.freeze and self.mode != "initial":
-            raise SettingError(
-                f"{S.freeze} cannot be combined with {S.mode(self.mode)}, which never changes given vectors"
-            )
 
     @cached_property
     def source_vectors(self) -> Vectors:
@@ -78,24 +63,16 @@ class InitFrom:
 
     def config(self) -> dict[str, Any]:
         """The values that a run's fingerprint holds for the pretrained vectors."""
-        choices = {"duplicates": self.duplicates, "freeze": self.freeze, "mode": self.mode}
-        return {"vectors": self.source_vectors.fingerprint, **choices}
+        return {"vectors": self.source_vectors.fingerprint, "duplicates": self.duplicates, "freeze": self.freeze}
 
     def check(self, trainer: TrainerDeclaration) -> None:
-        """Refuse pretrained vectors or modes that a trainer cannot start from."""
+        """Refuse pretrained vectors that a trainer cannot start from."""
         name, dim, own = trainer.trainer_name, asdict(trainer).get("dim"), self.source_vectors.dim
-        has_mode = self.mode in ("initial", *trainer.init_modes)
-        if not (trainer.can_init and has_mode and (trainer.can_freeze or not (self.freeze or self.mode != "initial"))):
-            verb = "freeze word vectors" if self.freeze and trainer.can_init else "start from pretrained vectors"
-            use = "" if self.mode == "initial" else f" and {S.mode(self.mode)}: use skipgram or cbow without tie"
-            raise SettingError(f"{name} cannot {verb} with these settings{use}")
-        if self.mode == "initial" and own != dim:
+        if not trainer.can_init or (self.freeze and not trainer.can_freeze):
+            verb = "freeze word vectors" if trainer.can_init else "start from pretrained vectors"
+            raise SettingError(f"{name} cannot {verb} with these settings")
+        if own != dim:
             raise SettingError(f"{S.dim} must be {own}, as in the vectors to start from, got {dim}")
-        if self.mode == "concatenate" and (dim or 0) <= own:
-            raise SettingError(
-                f"{S.dim} must be greater than {own}, the dimension of the pretrained vectors that "
-                f"{S.mode('concatenate')} extends by trained components, got {dim}"
-            )
 
     def match(self, vocabulary: Vocabulary, encoded: EncodedCorpus | CorpusShare) -> tuple[np.ndarray, np.ndarray]:
         """The rows of words with a vector to start from, int64 (n,), and the vectors, float32 (n, dim)."""
@@ -115,9 +92,9 @@ class InitFrom:
         """Set the rows of words, as the plan does it; returns a mask of the words with a vector, bool (rows,)."""
         rows, matrix = self.match(vocabulary, encoded)
         table = tables[plan.word_table]
-        if self.mode == "initial" and plan.set_vectors is not None:
+        if plan.set_vectors is not None:
             plan.set_vectors(tables, rows, matrix)
-        elif self.mode == "initial":
+        else:
             table[rows, : matrix.shape[1]] = matrix
         return np.isin(np.arange(len(table)), rows)
 

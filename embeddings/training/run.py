@@ -167,8 +167,7 @@ class Run:
         if init is None:
             return None
         mask = init.apply(data.vocabulary, data.encoded, self.plan, tables)
-        verb = "start from the given vectors" if init.mode == "initial" else "have a pretrained vector"
-        self.notes = [f"{int(mask.sum()):,} of {words:,} words {verb}"]
+        self.notes = [f"{int(mask.sum()):,} of {words:,} words start from the given vectors"]
         return mask if init.freeze else None
 
     def train(self) -> Model:

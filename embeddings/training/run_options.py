@@ -88,11 +88,6 @@ class RunOptions:
                 if getattr(self, name) is not None:
                     raise SettingError(f"{S[name]} cannot be combined with continued: a model keeps words and vectors")
 
-    @property
-    def pretrained(self) -> InitFrom | None:
-        """The given vectors, if the model's vectors contain them and do not only start from them."""
-        return None if self.init is None or self.init.mode == "initial" else self.init
-
     def check(self, trainer: TrainerDeclaration) -> None:
         """Refuse what a trainer cannot do, in general or on this machine, before the corpus is read."""
         parts = (self.init, self.continued, self.checkpoints, self.replicas, self.cluster, self.callbacks or None)

@@ -70,8 +70,6 @@ def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     [
         (["cbow", "text.txt", "--freeze"], 2, ["--freeze requires --init"]),
         (["cbow", "text.txt", "--init-duplicates", "average"], 2, ["--init-duplicates requires --init"]),
-        (["cbow", "text.txt", "--init-mode", "project"], 2, ["--init-mode requires --init"]),
-        (["cbow", "text.txt", "--init", "m", "--init-mode", "concatenate", "--dim", "10"], 2, ["greater than 10"]),
         (["cbow", "text.txt", "--init", "missing"], 1, ["missing"]),
         (["cbow", "text.txt", "--init", "m", "--dim", "7"], 2, ["7", "10"]),
         (["skipgram", "text.txt", "--continue", "m"], 2, ["m is a cbow model", "train cbow"]),
@@ -95,17 +93,3 @@ def test_the_dimension_is_that_of_the_vectors_unless_it_is_given(text):
     expect("train", "cbow", text, "-o", "v", *sizes, "--init", "start.txt")
     assert em.load("v").dim == 12
     assert "dim must be 12" in refused("train", "cbow", text, "-o", "w", *SMALL, "--init", "start.txt", code=2)
-
-
-def test_concatenated_vectors_extend_those_of_the_file(text):
-    start = em.Vectors(["king", "queen"], np.eye(2, 12, dtype=np.float32))
-    start.save("start.txt")
-    sizes = [word for word in SMALL if word not in ("--dim", SMALL[SMALL.index("--dim") + 1])]
-    expect("train", "cbow", text, "-o", "v", *sizes, "--init", "start.txt", "--init-mode", "concatenate")
-    vectors = em.load("v")
-    assert vectors.dim == 112
-    assert vectors["king"][:12].tolist() == start["king"].tolist()
-    assert not vectors["the"][:12].any()
-    expect("train", "cbow", text, "-o", "w", *SMALL, "--init", "start.txt", "--init-mode", "project")
-    model = em.load_model("w")
-    np.testing.assert_allclose(model.vectors["queen"], model.tables["projection"][1], rtol=1e-5)
