@@ -49,7 +49,7 @@ THEIR_NAMES = {  # spelled in lower case without - and _
 }
 TRAIN_ARGUMENTS = (
     "threads", "seed", "progress", "init", "continued", "checkpoints", "resume", "callbacks", "replicas",
-    "cluster", "vocabulary_rule", "rate_advice", "run_options",
+    "cluster", "vocabulary_rule", "run_options",
 )  # fmt: skip
 CORPUS_ARGUMENTS = (
     *WORD_SETTINGS, "encoding", "encoding_errors", "text_column", "tag_column", "rows", "lines", "deduplicate",

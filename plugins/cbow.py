@@ -12,7 +12,6 @@ from embeddings.kernels.window import backprop_to_contexts, combine_contexts, ga
 from embeddings.objectives.objective import predict
 from embeddings.settings import LEARNING_RATE, RATE_RANGE, UnknownWords, WeightTying, option
 from embeddings.training.plan import Plan
-from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import mean_examples
@@ -66,7 +65,6 @@ class CBOW(WeightTying, UnknownWords, PredictionTrainer):
     )
 
     examples = mean_examples
-    replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""

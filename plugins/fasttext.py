@@ -27,7 +27,6 @@ from embeddings.objectives.objective import predict
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
 from embeddings.training.plan import Kernel, Plan
-from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import Examples, Windows, mean_examples, pair_examples
@@ -151,7 +150,6 @@ class FastText(PredictionTrainer):
     """fastText: skip-gram or CBOW on words composed of n-grams. Vectors for any word; good for rich morphology."""
 
     trainer_name = "fasttext"
-    replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
     architecture: Literal["skipgram", "cbow"] = option("skipgram", "Model to train on the composed words.", common=True)
     negative_sharing: Literal["batch", "window"] = option(
         "window",

@@ -30,7 +30,6 @@ from embeddings.plugins import skipgram
 from embeddings.settings import option
 from embeddings.training.document_trainer import DocumentTrainer
 from embeddings.training.plan import Plan
-from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import WindowTrainer
 from embeddings.training.training_data import TrainingData
@@ -187,7 +186,6 @@ class ParagraphDBOW(DocumentTrainer):
     """Paragraph vectors, distributed bag of words: a document predicts its words. Best for classification."""
 
     trainer_name = "paragraph-dbow"
-    replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
     train_words: bool = option(
         False,
         "Also learn word vectors, by skip-gram on the same words; the window options apply to it. Otherwise the vector "

@@ -12,7 +12,6 @@ from embeddings.kernels.window import gather_contexts, gather_inputs
 from embeddings.objectives.objective import predict
 from embeddings.settings import PairSampling, UnknownWords, WeightTying
 from embeddings.training.plan import Plan
-from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import pair_examples
@@ -59,7 +58,6 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
 
     trainer_name = "skipgram"
     examples = pair_examples
-    replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""

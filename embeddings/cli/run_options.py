@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import Option
-from embeddings.cli.options import from_signature, is_given, option, require, take_arguments
+from embeddings.cli.options import from_signature, option, require, take_arguments
 from embeddings.cli.saving import CONTINUED_MODEL, checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.word_rules import recorded_settings
@@ -168,7 +168,6 @@ def run_options_for(
         callbacks=callbacks,
         replicas=Replicas(copies, **replicas) if copies or (replicas and cluster is None) else None,
         cluster=cluster,
-        rate_advice=not is_given("learning_rate"),
     )
 
 

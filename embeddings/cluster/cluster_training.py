@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from time import perf_counter
 from typing import Any, cast
 
 import numpy as np
@@ -35,22 +34,15 @@ from embeddings.settings import check_value
 from embeddings.training.executor import Halt, MergedThreads
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
-from embeddings.training.replicas import (
-    FIRST_INTERVAL,
-    MAX_REPLICAS,
-    MergeRule,
-    MergeSchedule,
-    Replicas,
-)
+from embeddings.training.replicas import MAX_REPLICAS, MergeRule, MergeSchedule, Replicas
 from embeddings.training.run import Run
 from embeddings.training.run_options import ClusterBase, RunOptions
 from embeddings.training.stream import CorpusShare, RemoteStream, TokenStream, WholeCorpusNeeded, share_bounds
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, log_rate_advice, prepare
+from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, prepare
 from embeddings.training.worker import Worker
 
 CLUSTER = "cluster"  # in the record of a model
-TAKE_OVER_SECONDS = 1.0
 
 
 class RemoteShare(Worker):
@@ -82,22 +74,6 @@ class RemoteShare(Worker):
         self.reported = ShareProgress(state, copies)
 
 
-class TimedSchedule(MergeSchedule):
-    """Schedule of a single replica: its tables are copied about once a second, which does not affect the result."""
-
-    def __init__(self) -> None:
-        self.interval = self.next_merge = FIRST_INTERVAL
-        self.started = perf_counter()
-
-    def advance(self) -> None:
-        """Set the time of the next copy: the interval at most doubles, or halves."""
-        now = perf_counter()
-        factor = TAKE_OVER_SECONDS / max(now - self.started, 1e-9)
-        self.interval = max(1, round(self.interval * min(2.0, max(0.5, factor))))
-        self.next_merge += self.interval
-        self.started = now
-
-
 class ClusterExecutor(MergedThreads):
     """Threads of the workers of a pool, which `start_workers` starts, given the initial tables and the frozen rows."""
 
@@ -119,7 +95,7 @@ class ClusterExecutor(MergedThreads):
         """The threads of all workers, which compile their kernels."""
         replicas = self.data.run_options.replicas
         assert replicas is not None
-        self.schedule = MergeSchedule(replicas.count, replicas.merge_every) if replicas.count > 1 else TimedSchedule()
+        self.schedule = MergeSchedule(replicas.count, replicas.merge_every)
         self.start_workers(self.merged_tables, frozen)
         bounds, epochs = self.plan.stream.bounds(self.data.shares), self.data.schedule.epochs
         self.remote_shares = [
@@ -183,7 +159,6 @@ def train_divided(
     data = TrainingData(
         trainer, share, vocabulary, threads, seed, report, run_options, compiled_before, threads_per_replica
     )
-    log_rate_advice(trainer, run_options)
     return train_on(cluster, pool, data, machines, text)
 
 

@@ -31,9 +31,9 @@ class ExchangeStatistics:
     """Statistics of merging and waiting in a run."""
 
     def __init__(self, workers: int) -> None:
-        self.words, self.seconds, self.cpu_seconds = np.zeros((3, workers))  # of learning; of all work; by worker
+        self.words, self.seconds = np.zeros((2, workers))  # of learning, by worker
         self.total = self.merging = self.waiting = 0.0  # seconds of the run
-        self.sent_bytes = self.merges = self.peak_memory = 0
+        self.sent_bytes = self.merges = 0
 
     def add_interval(
         self, reports: Mapping[int, ReplicaReport], before: Mapping[int, ShareProgress], seconds: float
@@ -46,8 +46,6 @@ class ExchangeStatistics:
         for number, report in reports.items():
             self.sent_bytes += report.sent
             self.seconds[number] += report.seconds
-            self.cpu_seconds[number] += report.cpu_seconds
-            self.peak_memory = max(self.peak_memory, report.memory)
             self.words[number] += sum(one.words - before[share].words for share, one in report.progress.items())
 
     @property
@@ -76,13 +74,10 @@ class ExchangeStatistics:
         """The statistics as JSON values."""
         return {
             "words_per_second_by_worker": [round(speed) for speed in self.speeds],
-            "cpu_seconds_by_worker": self.cpu_seconds.round(2).tolist(),
             "merge_share": round(self.shares[0], 4),
             "waiting_share": round(self.shares[1], 4),
-            "merge_seconds": round(self.merging, 4),
             "merges": self.merges,
             "exchanged_bytes": self.sent_bytes,
-            "peak_memory_bytes": self.peak_memory,
         }
 
 

@@ -2,12 +2,11 @@
 
 import os
 import socket
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Event
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any, Self, cast
 
 import numpy as np
@@ -57,29 +56,15 @@ class ShareProgress:
 
 @dataclass(frozen=True)
 class ReplicaReport:
-    """Report of a worker after an interval: the progress of its shares by number, seconds of learning, and memory.
+    """Report of a worker after an interval: the progress of its shares by number, and seconds of learning.
 
     Arguments:
-        memory: the peak memory of the process, in bytes.
         sent: bytes of changed rows that other workers get.
-        cpu_seconds: CPU seconds of the process since its last report.
     """
 
     progress: dict[int, ShareProgress]
     seconds: float
-    memory: int
-    sent: int = 0
-    cpu_seconds: float = 0.0
-
-
-def peak_memory() -> int:
-    """The most memory that this process had, in bytes; 0 if unknown."""
-    try:
-        import resource
-    except ImportError:  # not on this system
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    sent: int
 
 
 class WorkerProcess:
@@ -156,7 +141,6 @@ class WorkerProcess:
         if task.workers > 1:
             self.exchange = RowExchange(task, number, plan.tables, self.base, self.tables.copies)
             self.exchange.compile()
-        self.reported = process_time()
         return self.progress()
 
     def load(self, version: int, tables: Arrays, progress: Mapping[int, ShareProgress]) -> None:
@@ -200,9 +184,7 @@ class WorkerProcess:
         seconds = perf_counter() - started
         changes = [None] if self.exchange is None else self.exchange.changes()
         sent = 0 if self.exchange is None else self.exchange.bytes_sent()
-        before, self.reported = self.reported, process_time()
-        cpu_seconds = self.reported - before
-        return ReplicaReport(self.progress(), seconds, peak_memory(), sent, cpu_seconds), *changes
+        return ReplicaReport(self.progress(), seconds, sent), *changes
 
     def progress(self) -> dict[int, ShareProgress]:
         """The progress of all shares, with positions in the whole corpus; the arrays are copies."""

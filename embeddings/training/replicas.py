@@ -30,8 +30,6 @@ MERGE_INTERVALS = {2: 3_200_000, 4: 800_000}  # words, by the largest number of 
 MANY_REPLICAS_INTERVAL = 200_000  # words
 FIRST_INTERVAL = 5_000  # words: replicas differ most at the start
 MAX_GROWTH = 8  # an interval is at most 1 / min(replicas, MAX_GROWTH) of the words read so far
-MANY_REPLICAS = 8  # From this number on a larger learning rate is better.
-RATE_FACTOR = 1.5  # The factor of that rate for the trainers that were measured.
 REPLICA_BLOCK_SIZE = 2048  # words, so that intervals are short at the start
 
 

@@ -52,8 +52,6 @@ class RunOptions:
         vocabulary_rule: which words of the corpus get vectors: a function of a word and its count that returns True to
             select the word whatever its counts are, False to drop it, or None to let the settings decide.
         cluster: an `embeddings.training.Cluster` of machines or processes to train on; by default this process trains.
-        rate_advice: with many replicas, log a learning rate that usually works better than the default, if one is
-            known.
         read: encodes the corpus, for example with a progress bar; called once, after all options are checked. By
             default `Corpus.encode`.
 
@@ -69,7 +67,6 @@ class RunOptions:
     replicas: Replicas | None = None
     vocabulary_rule: VocabularyRule | None = None
     cluster: ClusterBase | None = None
-    rate_advice: bool = True
     read: "Callable[[Corpus], EncodedCorpus] | None" = None
 
     def __post_init__(self) -> None:

@@ -98,7 +98,6 @@ class Trainer(TrainerDeclaration):
         replicas: Replicas | None = None,
         cluster: ClusterBase | None = None,
         vocabulary_rule: VocabularyRule | None = None,
-        rate_advice: bool = True,
         run_options: RunOptions | None = None,
     ) -> Model:
         """Train a model.
@@ -110,7 +109,7 @@ class Trainer(TrainerDeclaration):
             seed: single-threaded runs with the same seed are bit-reproducible.
             progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function
                 is called regularly with a `Progress`.
-            init, continued, checkpoints, resume, callbacks, replicas, cluster, vocabulary_rule, rate_advice: as for
+            init, continued, checkpoints, resume, callbacks, replicas, cluster, vocabulary_rule: as for
                 `embeddings.training.RunOptions`.
             run_options: the same options, built in another place.
 
@@ -125,7 +124,7 @@ class Trainer(TrainerDeclaration):
         """
         options = combine(
             run_options, init=init, continued=continued, checkpoints=checkpoints, resume=resume, callbacks=callbacks,
-            replicas=replicas, cluster=cluster, vocabulary_rule=vocabulary_rule, rate_advice=rate_advice,
+            replicas=replicas, cluster=cluster, vocabulary_rule=vocabulary_rule,
         )  # fmt: skip
         with showing(progress, "training") as shown:
             return self.run(corpus, threads=threads, seed=seed, report=shown, run_options=options)
@@ -245,7 +244,6 @@ def train(
     replicas: Replicas | None = None,
     cluster: ClusterBase | None = None,
     vocabulary_rule: VocabularyRule | None = None,
-    rate_advice: bool = True,
     run_options: RunOptions | None = None,
     **settings: Any,
 ) -> Model:
@@ -265,7 +263,7 @@ def train(
         seed: single-threaded runs with the same seed are bit-reproducible.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
             called regularly with a `Progress`.
-        init, continued, checkpoints, resume, callbacks, replicas, cluster, vocabulary_rule, rate_advice: as for
+        init, continued, checkpoints, resume, callbacks, replicas, cluster, vocabulary_rule: as for
             `embeddings.training.RunOptions`.
         run_options: the same options, built in another place.
         settings: settings of the trainer, such as `dim=100`.
@@ -280,7 +278,7 @@ def train(
     return configured_trainer.train(
         corpus, threads=threads, seed=seed, progress=progress, init=init, continued=continued, checkpoints=checkpoints,
         resume=resume, callbacks=callbacks, replicas=replicas, cluster=cluster, vocabulary_rule=vocabulary_rule,
-        rate_advice=rate_advice, run_options=run_options,
+        run_options=run_options,
     )  # fmt: skip
 
 
@@ -302,7 +300,6 @@ def continue_training(
     callbacks: Sequence[Callback] = (),
     replicas: Replicas | None = None,
     cluster: ClusterBase | None = None,
-    rate_advice: bool = True,
     run_options: RunOptions | None = None,
     **changes: Any,
 ) -> Model:
@@ -311,8 +308,7 @@ def continue_training(
     Arguments:
         model: the model, which is not changed.
         corpus: the new text. Unless it is a `Corpus`, it is read as the text of the model was.
-        threads, seed, progress, checkpoints, resume, callbacks, replicas, cluster, rate_advice, run_options: as
-            for `train`.
+        threads, seed, progress, checkpoints, resume, callbacks, replicas, cluster, run_options: as for `train`.
         changes: settings to change; all others are those of the model.
 
     Raises:
@@ -326,7 +322,7 @@ def continue_training(
         corpus = new_corpus(corpus, registry.load("trainer", model.name), **text_settings)
     return train(
         model.name, corpus, threads=threads, seed=seed, progress=progress, continued=model, checkpoints=checkpoints,
-        resume=resume, callbacks=callbacks, replicas=replicas, cluster=cluster, rate_advice=rate_advice,
+        resume=resume, callbacks=callbacks, replicas=replicas, cluster=cluster,
         run_options=run_options, **settings,
     )  # fmt: skip
 

@@ -25,8 +25,6 @@ class TrainerDeclaration(Settings, Capabilities):
     libraries: optional libraries that it needs for training, see `check_installation`.
     has_parallel_kernel: whether its kernel runs on several threads itself, so that one worker reads the whole text.
     unsupported: which of "init", "freeze" and "continued" it never supports, whatever its settings are.
-    replica_rate_factor: the factor of the default learning rate that is better for many replicas; see
-        `embeddings.training.replicas`.
     accepts_run_options: whether it supports checkpoints, callbacks, initial vectors, continued training and replicas;
         `learn` must implement them.
     """
@@ -44,7 +42,6 @@ class TrainerDeclaration(Settings, Capabilities):
     libraries: ClassVar[tuple[str, ...]] = ()
     accepts_run_options: ClassVar[bool] = True
     unsupported: ClassVar[frozenset[str]] = frozenset()
-    replica_rate_factor: ClassVar[float] = 1.0
     fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)
 
     @classmethod

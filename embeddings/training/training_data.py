@@ -24,10 +24,10 @@ from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, n
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is_valid_sentences, new_sentence_block
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
-from embeddings.support.logs import log, notice
+from embeddings.support.logs import log
 from embeddings.support.system import available_threads
 from embeddings.training.progress import Report
-from embeddings.training.replicas import MANY_REPLICAS, REPLICA_BLOCK_SIZE
+from embeddings.training.replicas import REPLICA_BLOCK_SIZE
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import CorpusShare, TokenStream
 from embeddings.training.trainer_declaration import TrainerDeclaration
@@ -178,20 +178,7 @@ def prepare(
     epochs = getattr(trainer, "epochs", 1)
     numbers = trainer.trainer_name, len(encoded.ids), epochs, len(vocabulary), threads, seed
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
-    data = TrainingData(trainer, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
-    log_rate_advice(trainer, run_options)
-    return data
-
-
-def log_rate_advice(trainer: TrainerDeclaration, options: RunOptions) -> None:
-    """With many replicas, log a learning rate that usually works better than the default, if that is used."""
-    default = getattr(type(trainer), "learning_rate", None)
-    replicas, factor = options.replicas, trainer.replica_rate_factor
-    if not options.rate_advice or default is None or getattr(trainer, "learning_rate", None) != default:
-        return
-    if replicas is not None and replicas.count >= MANY_REPLICAS and factor != 1:
-        rate = f"{default * factor:g} is usually better than {default:g}"
-        notice(f"with {replicas.count} replicas a learning rate of {rate}")
+    return TrainingData(trainer, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
 
 
 def select_words(encoded: EncodedCorpus, settings: TrainerDeclaration, rule: VocabularyRule | None) -> Vocabulary:

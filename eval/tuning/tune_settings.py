@@ -325,7 +325,7 @@ class Search:
         callbacks: list[Callback] = [halving] if self.is_halving else []
         if math.isfinite(self.end):
             callbacks.append(Deadline(self.end))
-        options = RunOptions(callbacks=callbacks, rate_advice=False) if trainer.accepts_run_options else None
+        options = RunOptions(callbacks=callbacks) if trainer.accepts_run_options else None
         return trainer.train(
             self.source,  # type: ignore[arg-type]  # may be encoded, for trainers that hold out text
             threads=self.threads, seed=self.seed, progress=self.progress, run_options=options,

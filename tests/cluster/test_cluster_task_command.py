@@ -62,7 +62,6 @@ def test_progress_tells_of_the_workers(text, tmp_path):
     result = process("train", "cbow", text, *SMALL[:-1], "--cluster", "local:1", "--log", tmp_path / "log",
                      "--replicas", 8, "--json", "-o", tmp_path / "v")  # fmt: skip
     assert result.returncode == 0, result.stderr
-    assert result.stderr.count("is usually better than") == 1, result.stderr
     assert re.search("trained in .* saved 60 vectors", result.stderr), result.stderr
     assert em.load_model(tmp_path / "v").record["cluster"]["merges"] > 1
 

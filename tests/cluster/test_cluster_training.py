@@ -28,7 +28,6 @@ def test_workers_and_threads_do_not_change_the_result(ray, one_machine, workers,
     statistics = model.record["cluster"]
     assert statistics["workers"] == workers
     assert len(statistics["words_per_second_by_worker"]) == workers
-    assert min(statistics["cpu_seconds_by_worker"]) > 0
     assert statistics["merges"] > 3
 
 
