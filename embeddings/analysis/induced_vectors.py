@@ -125,7 +125,7 @@ class ContextReader:
         return ContextMeans(sums, occurrences)
 
 
-Weighting = Literal["log", "equal"]
+MAX_WORDS = 100_000  # the most frequent ones, to which a map is fitted; each takes 8 dim bytes
 MIN_CONDITION = 1e-12  # smallest ratio of eigenvalues with which the regression is solved
 MATRIX = "map"
 MAP_FOLDER = RecordFolder("map of contexts", "map.json", "tensors.safetensors", {
@@ -198,25 +198,21 @@ def fit_context_map(
     *,
     window: WindowSize | None = None,
     context_weights: ContextWeights = "equal",
-    weighting: Weighting = "log",
     min_count: Positive = 100,
-    max_words: Positive = 100_000,
     ridge: float = 0.0,
     threads: int | None = None,
     progress: ProgressOption = None,
 ) -> ContextMap:
-    """Fit the map A that minimises the sum over words of weight * |v - A u|² (Khodak et al. 2018, section 3.1).
+    """Fit the map A that minimises the sum over words of log n * |v - A u|² (Khodak et al. 2018, section 3.1).
 
-    v is the vector of a word and u the mean of the vectors around it.
+    v is the vector of a word, n its number of occurrences, and u the mean of the vectors around it.
 
     Arguments:
         vectors: a model or vectors, or the path of either.
         corpus: the text, best the one that the vectors were trained on, read in the same way.
         window: the number of words on each side that are contexts; by default as in training, or 5.
         context_weights: the weights of the words around a word; "sif" gives frequent words less.
-        weighting: the weight of a word with n occurrences in the fit of the map: log n, or 1 ("equal").
         min_count: fit the map to words that occur at least N times.
-        max_words: fit the map to at most N words, the most frequent ones; each takes 8 dim bytes of memory.
         ridge: the strength of regularisation of the fit, for few words: this times the mean eigenvalue of the matrix
             of the normal equations is added to its diagonal.
         threads: all available cores if not given; the map does not depend on it.
@@ -231,23 +227,20 @@ def fit_context_map(
     source = load_source(vectors)
     window = check_value("window", recorded_window(source) if window is None else window, WindowSize, {})
     check_value("context_weights", context_weights, ContextWeights, {})
-    check_value("weighting", weighting, Weighting, {})
     check_value("min_count", min_count, Positive, {})
-    check_value("max_words", max_words, Positive, {})
     check_value("ridge", ridge, float, {"ge": 0})
     encoded, word_vectors = as_encoded(corpus), as_vectors(source)
     reader = ContextReader(encoded, word_vectors, window, context_weights, threads)
     counts = encoded.vocabulary.counts
-    ids = np.flatnonzero((reader.rows[:-1] >= 0) & (counts >= min_count))[:max_words]
+    ids = np.flatnonzero((reader.rows[:-1] >= 0) & (counts >= min_count))[:MAX_WORDS]
     if not len(ids):
         raise CorpusError(f"no word with a vector occurs {min_count} times in the corpus; lower {S.min_count}")
     with showing(progress, "reading contexts", "tokens") as shown:
         result = reader.word_means(ids, shown)
     has_context = result.occurrences > 0
     ids, means = ids[has_context], result.means[has_context]
-    weights = np.log(counts[ids]) if weighting == "log" else np.ones(len(ids))
     targets = word_vectors.matrix[reader.rows[ids]]
-    matrix = regression(means, targets, weights, ridge).astype(np.float32)
+    matrix = regression(means, targets, np.log(counts[ids]), ridge).astype(np.float32)
     cosines = (normalize(means @ matrix.T.astype(np.float64)) * normalize(targets)).sum(axis=1)
     return ContextMap(
         matrix, window, context_weights, len(ids), float(cosines.mean()), word_vectors.fingerprint, encoded.fingerprint

@@ -76,15 +76,13 @@ def command(
         others = ["composed"] * is_composed + [*RUNS] * any(len(paths) > 1 for _, paths in runs)
         print_rows(result_cells(result, others) for result in results if sections or not result.is_detail)
     if report is not None:
-        from embeddings.eval.report import EvaluatedVectors, write_report
+        from embeddings.eval.report import write_report
 
         line = shlex.join(["embeddings", *(mask(without_query(word)) for word in sys.argv[1:])])
         sources = cast(list[Model | Vectors], evaluation.vectors)
-        names = [name for name, _ in runs]
         if groups := [name for name, paths in runs if len(paths) > 1]:
             note(f"the report lists the vectors of the first run of {', '.join(groups)}")
-        evaluations = [EvaluatedVectors.of(*one) for one in zip(names, sources, evaluation.by_vectors, strict=True)]
-        write_report(report, suite, evaluations, command=line, force=force)
+        write_report(report, suite, sources, evaluation.by_vectors, command=line, force=force)
 
 
 @dataclass

@@ -32,7 +32,7 @@ from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors, as_vectors
 
-FIT_OPTIONS = dict.fromkeys(("window", "context_weights", "weighting", "min_count", "max_words", "ridge"))
+FIT_OPTIONS = dict.fromkeys(("window", "context_weights", "min_count", "ridge"))
 MAP, MEAN = "a-la-carte", "mean"
 
 
@@ -125,10 +125,7 @@ def new_inducer(
         of_means = {name: settings[name] for name in ("window", "context_weights")}
         return ContextInducer(source, encoded, threads=threads, **of_means)
     if fitted is None:
-        fitted = fit_context_map(
-            source, encoded, threads=threads, **settings,
-            progress=bar,
-        )  # fmt: skip
+        fitted = fit_context_map(source, encoded, threads=threads, **settings, progress=bar)
         cosine = f"the mean cosine of their vectors and the mapped contexts is {fitted.mean_cosine:.3f}"
         bar.notice(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")
     return ContextInducer(source, encoded, fitted, threads=threads)

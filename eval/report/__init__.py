@@ -1,5 +1,5 @@
 """The results of an evaluation as one self-contained HTML page."""
 
-from embeddings.eval.report.html_report import EvaluatedVectors, write_report
+from embeddings.eval.report.html_report import write_report
 
-__all__ = ["EvaluatedVectors", "write_report"]
+__all__ = ["write_report"]

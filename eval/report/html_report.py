@@ -5,7 +5,6 @@ import json
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from embeddings.support.html_elements import Html, text, word
 from embeddings.support.imports import import_library
 from embeddings.support.records import to_jsonable
 from embeddings.support.result_table import column_cells
-from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
@@ -91,24 +90,11 @@ def set_tables(results: Sequence[Result], comparisons: Sequence[Comparison]) -> 
     return tables
 
 
-@dataclass(frozen=True)
-class EvaluatedVectors:
-    """Vectors, what the page calls them, and the scores that `Suite.score` gave."""
-
-    name: str
-    vectors: Vectors
-    scores: Sequence[ItemScores]
-
-    @classmethod
-    def of(cls, name: str, source: "Vectors | Model", scores: Sequence[ItemScores]) -> "EvaluatedVectors":
-        """The evaluated vectors of `source`."""
-        return cls(name, source if isinstance(source, Vectors) else source.vectors, scores)
-
-
 def write_report(
     path: str | os.PathLike[str],
     suite: Suite,
-    evaluated: Sequence[EvaluatedVectors],
+    vectors: "Sequence[Vectors | Model]",
+    scores: Sequence[Sequence[ItemScores]],
     *,
     command: str | None = None,
     force: bool = False,
@@ -118,7 +104,8 @@ def write_report(
     Arguments:
         path: the file.
         suite: the test sets.
-        evaluated: the vectors and their scores.
+        vectors: what was evaluated.
+        scores: of each, as `Suite.score` gave them.
         command: the command that made the report, to be shown.
         force: replace an existing file.
 
@@ -126,14 +113,16 @@ def write_report(
         OutputError: the file exists (without `force`) or cannot be written.
     """
     with atomic_write(path, force=force) as fresh:
-        fresh.write_text(render(suite, evaluated, command), encoding="utf-8", errors="replace")
+        fresh.write_text(render(suite, vectors, scores, command), encoding="utf-8", errors="replace")
 
 
-def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], command: str | None) -> str:
+def render(
+    suite: Suite, vectors: "Sequence[Vectors | Model]", scores: Sequence[Sequence[ItemScores]], command: str | None
+) -> str:
     """The page as text."""
-    names, vectors = [one.name for one in evaluated], [one.vectors for one in evaluated]
-    results = [scores.result() for one in evaluated for scores in one.scores]
-    record = run_record(suite, vectors, names, command)
+    results = [one.result() for part in scores for one in part]
+    names = [part[0].vectors for part in scores]
+    record = run_record(suite, list(map(as_vectors, vectors)), names, command)
     protocols: dict[str, dict[str, None]] = {}  # the test sets, or statistics, that each protocol describes
     for one in results:
         if one.protocol:
@@ -147,7 +136,7 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], command: str | N
     environment.filters["word"] = word
     page: str = environment.get_template("report.html.jinja").render(
         record=record,
-        sets=set_tables(results, compare_scores([one.scores for one in evaluated])),
+        sets=set_tables(results, compare_scores(scores)),
         protocols={protocol: list(names) for protocol, names in protocols.items()},
         pretty_record=json.dumps(record, indent=2, ensure_ascii=False),
         data=Html(json.dumps(data).replace("<", "\\u003c").replace("&", "\\u0026")),  # inside a script element

@@ -9,7 +9,7 @@ import pytest
 
 from embeddings.errors import OutputError
 from embeddings.eval import Suite
-from embeddings.eval.report import EvaluatedVectors, write_report
+from embeddings.eval.report import write_report
 from embeddings.eval.test_sets import content_fingerprint
 from embeddings.vectors.vectors import Vectors
 
@@ -48,7 +48,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """A page on two files of vectors with hostile words, the suite, and the evaluated vectors."""
+    """A page on two files of vectors with hostile words, the suite, the vectors and their scores."""
     folder, rng = tmp_path_factory.mktemp("report"), np.random.default_rng(0)
     words = [*HOSTILE, *(f"word{i}" for i in range(60))]
     (folder / "pairs").write_text("".join(f"word{i}\tword{i + 1}\t{rng.uniform(0, 9)}\n" for i in range(40)))
@@ -59,9 +59,9 @@ def report(tmp_path_factory):
     suite = Suite.read(similarity=folder / "pairs", analogy=folder / "q", categories=folder / "c", stats=True)
     vectors = [Vectors(words, rng.standard_normal((66, 8))), Vectors(words[:-3], rng.standard_normal((63, 5)))]
     names = ["".join(HOSTILE), "<b>second</b>"]
-    evaluated = [EvaluatedVectors(name, one, suite.score(one, name)) for name, one in zip(names, vectors, strict=True)]
-    write_report(folder / "r.html", suite, evaluated, command="embeddings <x>")
-    return (folder / "r.html").read_text(encoding="utf-8"), suite, evaluated
+    scores = [suite.score(one, name) for name, one in zip(names, vectors, strict=True)]
+    write_report(folder / "r.html", suite, vectors, scores, command="embeddings <x>")
+    return (folder / "r.html").read_text(encoding="utf-8"), suite, vectors, scores
 
 
 def test_the_page_is_valid_and_self_contained(report):
@@ -92,19 +92,18 @@ def test_hostile_words_are_escaped(report):
 
 def test_the_page_embeds_results_as_json(report):
     data = json.loads(re.search(r'<script type="application/json" id="results">(.*)</script>', report[0]).group(1))
-    results = [scores.result() for one in report[2] for scores in one.scores]
+    results = [one.result() for part in report[3] for one in part]
     assert [(one["set"], one["value"]) for one in data["results"]] == [(one.set, one.value) for one in results]
     assert data["record"]["vectors"][1]["name"] == "<b>second</b>"
     assert data["record"]["command"] == "embeddings <x>"
 
 
 def test_sections_and_their_content(report):
-    page, _, evaluated = report
-    vectors = [one.vectors for one in evaluated]
+    page, _, vectors, scores = report
     headings = [re.sub("<[^>]*>", "", one) for one in re.findall(r"<h2[^>]*>(.*?)</h2>", page)]
     assert headings == ["pairs", "q", "c", "statistics", "Reproduction"]
     texts = " ".join(Page(page).texts)
-    for one in [scores.result() for each in evaluated for scores in each.scores]:
+    for one in [one.result() for part in scores for one in part]:
         assert one.value is None or one.set == "statistics" or f"{one.value:.4f}".rstrip("0") in texts
     assert content_fingerprint([list(vectors[0].words), vectors[0].fingerprint]) in texts
     assert all(one in texts for one in ("scikit-learn", "bootstrap over pairs", "p_holm"))
@@ -114,7 +113,7 @@ def test_sections_and_their_content(report):
 def test_a_single_file_and_too_few_words(report, tmp_path):
     suite = report[1]
     for number, vectors in enumerate([Vectors(["word1"], np.ones((1, 2))), Vectors(["a", "b"], np.zeros((2, 1)))]):
-        write_report(tmp_path / f"{number}", suite, [EvaluatedVectors("v", vectors, suite.score(vectors, "v"))])
+        write_report(tmp_path / f"{number}", suite, [vectors], [suite.score(vectors, "v")])
         page = (tmp_path / f"{number}").read_text()
         Page(page)
         assert "Paired tests" not in page
@@ -122,10 +121,10 @@ def test_a_single_file_and_too_few_words(report, tmp_path):
 
 
 def test_an_existing_file_is_replaced_only_with_force(report, tmp_path):
-    _, suite, evaluated = report
+    _, *evaluated = report
     (tmp_path / "r").write_text("precious")
     with pytest.raises(OutputError, match="exists"):
-        write_report(tmp_path / "r", suite, evaluated)
+        write_report(tmp_path / "r", *evaluated)
     assert (tmp_path / "r").read_text() == "precious"
-    write_report(tmp_path / "r", suite, evaluated, force=True)
+    write_report(tmp_path / "r", *evaluated, force=True)
     assert (tmp_path / "r").read_text().startswith("<!DOCTYPE html>")
