@@ -51,11 +51,6 @@ def test_files_of_other_arrays_are_refused(tmp_path):
             load_array(tmp_path / "b.npy", "<i4", 2)
 
 
-def test_a_folder_that_is_missing_is_named(tmp_path):
-    with pytest.raises(OutputError, match=r"the encoded corpus cannot be written to .*missing: .*EMBEDDINGS_CACHE"):
-        ArrayFile(tmp_path / "missing" / "a.npy", np.int32)
-
-
 def test_a_file_that_has_become_shorter_is_not_mapped(tmp_path):
     array = ArrayFile(tmp_path / "ids.npy", np.int32)
     array.append(np.arange(1000))

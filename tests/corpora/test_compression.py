@@ -67,12 +67,6 @@ def test_trailing_garbage_and_flipped_bits_are_reported(kind):
             read_all(broken)
 
 
-def test_the_file_extension_is_ignored(tmp_path):
-    (tmp_path / "plain.gz").write_text("just words")
-    with encode(tmp_path / "plain.gz") as encoded:
-        assert decoded(encoded) == [["just", "words"]]
-
-
 def test_compression_is_detected_despite_short_reads():
     class Dripping(io.BytesIO):
         def read(self, size=-1):

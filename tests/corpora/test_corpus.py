@@ -27,13 +27,6 @@ def test_a_changed_file_is_read_again_with_a_callable_tokenizer(tmp_path):
             assert corpus.encode() is second
 
 
-def test_an_iterable_is_read_only_once():
-    corpus = Corpus(iter([["a", "b"], ["a"]]))
-    with corpus.encode() as first:
-        assert corpus.encode() is first
-        assert list(first.vocabulary.words) == ["a", "b"]
-
-
 @pytest.mark.parametrize("more", [[], ["another text"]])
 def test_a_list_of_file_names_is_refused(tmp_path, more):
     path = tmp_path / "text.txt"
@@ -61,14 +54,6 @@ def test_closed_standard_input_is_reported(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(CorpusError, match=r"^standard input is closed$"):
         Corpus("-").encode()
-
-
-def test_a_corpus_keeps_only_a_result_that_is_not_in_the_cache(tmp_path):
-    (tmp_path / "text.txt").write_text("a b c\n")
-    cached, generated = Corpus(tmp_path / "text.txt"), Corpus(line for line in ["a b c"])
-    first = cached.encode()
-    assert cached.encode() is not first
-    assert generated.encode() is generated.encode()
 
 
 def test_documents_after_token_lists_are_those_after_texts(tmp_path):

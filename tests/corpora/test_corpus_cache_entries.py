@@ -1,8 +1,6 @@
 import gc
 import os
 import shutil
-from multiprocessing import get_context
-from pathlib import Path
 
 import pytest
 from naive_corpora import decoded
@@ -77,14 +75,6 @@ def test_a_changed_source_is_read_again_and_its_outdated_entry_removed(text, hom
     assert len(names(home)) == 1
 
 
-def test_a_new_file_in_a_folder_is_noticed(tmp_path, text):
-    (tmp_path / "folder").mkdir()
-    shutil.copy(text, tmp_path / "folder" / "a")
-    assert len(Corpus(tmp_path / "folder").encode().ids) == 4
-    shutil.copy(text, tmp_path / "folder" / "b")
-    assert len(Corpus(tmp_path / "folder").encode().ids) == 8
-
-
 @pytest.mark.parametrize("name", [IDS, SENTENCES, DOCUMENTS, VOCABULARY, META])
 @pytest.mark.parametrize("damage", ["missing", "shorter", "empty", "nested"])
 def test_a_broken_entry_is_replaced(text, home, name, damage):
@@ -143,14 +133,6 @@ def test_sources_without_identity_are_not_cached(text, home, tmp_path, monkeypat
     assert not home.exists()
 
 
-def test_without_a_cache_folder_it_is_temporary(text, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv(cache_folder.VARIABLE, str(tmp_path / "file"))
-    with Corpus(text).encode() as encoded:
-        assert len(encoded.ids) == 4
-    assert not encoded.folder.exists()
-
-
 def test_a_corpus_reuses_a_temporary_result_until_it_is_closed(text, tmp_path, monkeypatch):
     corpus = Corpus(iter(["one two"]))
     assert corpus.encode() is corpus.encode()
@@ -194,18 +176,6 @@ def test_the_fingerprint_depends_on_content_not_path(text, tmp_path):
     assert token_lists.fingerprint != here.fingerprint  # other documents
     assert Corpus(["one two"]).encode().fingerprint != Corpus(["one twi"]).encode().fingerprint
     assert Corpus([["a", "bc"]]).encode().fingerprint != Corpus([["ab", "c"]]).encode().fingerprint
-
-
-def encode_once(path):
-    return Corpus(Path(path)).encode().fingerprint
-
-
-@pytest.mark.slow
-def test_concurrent_runs_agree(text, home):
-    with get_context("spawn").Pool(2) as pool:
-        prints = pool.map(encode_once, [str(text)] * 4, chunksize=1)
-    assert set(prints) == {Corpus(text).encode().fingerprint}
-    assert len(names(home)) == 1
 
 
 def test_of_two_finished_runs_the_first_is_cached(text, home):

@@ -110,17 +110,6 @@ def test_an_invalid_limit_is_reported_before_encoding(text, monkeypatch, tmp_pat
         Corpus(tmp_path / "f").encode()
 
 
-def test_a_partial_folder_that_disappears_does_not_keep_outdated_entries(tmp_path, home, monkeypatch):
-    (text,) = corpora(tmp_path, 1)
-    outdated = text.encode().folder
-    gone = home / ".gone.partial"
-    listdir = os.listdir
-    monkeypatch.setattr(os, "listdir", lambda path: [gone.name, *listdir(path)])
-    (tmp_path / "text0").write_text("changed text")
-    text.encode()
-    assert not outdated.exists()
-
-
 def test_the_limit_is_a_tenth_of_a_small_disk(tmp_path, monkeypatch):
     monkeypatch.delenv(corpus_cache.VARIABLE, raising=False)
     usage = type(corpus_cache.shutil.disk_usage(tmp_path))
@@ -203,21 +192,6 @@ def test_encoding_works_without_a_cache(tmp_path, monkeypatch, caplog, place):
         assert encoded.folder.parent == tmp_path
     assert {path.name for path in tmp_path.iterdir()} == before
     assert not caplog.records
-
-
-def test_encoding_and_its_kernels_work_without_a_home_folder(tmp_path):
-    (tmp_path / "f").write_text("a b a")
-    cache_variables = ("EMBEDDINGS_CACHE", "XDG_CACHE_HOME")
-    environment_rest = {name: value for name, value in os.environ.items() if name not in cache_variables}
-    code = f"from embeddings.corpora import Corpus; print(Corpus({str(tmp_path / 'f')!r}).encode().ids.tolist())"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**environment_rest, "NUMBA_OPT": "0", "HOME": "/proc/none", "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
-    assert (done.stdout, done.stderr) == ("[0, 1, 0]\n", "")
-    assert {path.name for path in tmp_path.iterdir()} == {"f", "cache"}
 
 
 def test_a_cache_that_is_read_only_is_read(tmp_path, home, monkeypatch):

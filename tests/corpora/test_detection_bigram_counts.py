@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_corpora import decoded, encode
+from naive_corpora import encode
 from naive_phrases import connected_pairs
 
 from embeddings.corpora.phrases import Phrases, detection
@@ -20,17 +20,6 @@ SENTENCES = st.lists(st.lists(st.sampled_from("aabbcdefg"), max_size=12), max_si
 def with_words(sentences):
     """Sentences with at least one word."""
     return [*sentences, ["a", "b"]]
-
-
-@pytest.fixture(scope="module")
-def sample():
-    with encode("sample", rows=2500) as encoded:
-        yield encoded
-
-
-@pytest.fixture(scope="module")
-def sentences(sample):
-    return decoded(sample)
 
 
 @settings(deadline=None, max_examples=30)

@@ -66,13 +66,6 @@ def test_hashes_differ_from_run_to_run_so_that_no_text_can_be_made_to_collide():
     assert not tables[0] & tables[1]
 
 
-def test_similar_lines_differ():
-    lines = [bytes([i, j]) + b"x" * n for i in range(1, 100, 7) for j in range(100, 200, 3) for n in range(20)]
-    lines += [b"\0" * n for n in range(1, 40)]
-    duplicate_filter = DuplicateFilter()
-    assert duplicate_filter.find_new(b"".join(lines), np.cumsum([len(line) for line in lines])).all()
-
-
 def test_at_the_bound_new_lines_are_kept_but_not_remembered(caplog):
     duplicate_filter = DuplicateFilter(max_slots=64)
     lines = [b"%d" % number for number in range(100)]

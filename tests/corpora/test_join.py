@@ -154,33 +154,6 @@ def test_corpora_with_phrases_are_cached_by_their_phrases(tmp_path, monkeypatch)
     assert [path.name for path in (tmp_path / "cache" / "corpora").iterdir() if path.name.startswith(".")] == []
 
 
-def test_a_temporary_result_is_reused_until_closed(tmp_path):
-    corpus = em.Corpus(iter(["new york", "new york"]), phrases=PhraseList([("new", "york")]))
-    assert corpus.encode() is corpus.encode()
-    folder = corpus.encode().folder
-    corpus.encode().close()
-    assert not folder.exists()
-
-
-def test_trainers_learn_phrases_and_take_their_vocabulary(tmp_path):
-    lines = [
-        f"{a} new york {b}" for a in ("in", "from", "to", "old", "near") for b in ("is", "was", "cat", "on", "by", "a")
-    ]
-    corpus = em.Corpus(lines, phrases=Phrases(threshold=1.0, min_count=6, types="noun-noun,other"))
-    model = em.SkipGram(dim=4, epochs=1, subsample=0, min_count=1).train(corpus, threads=1)
-    assert "new_york" in model.vocabulary
-    assert model.vocabulary.counts[model.vocabulary.index("new_york")] == 30
-    corpus_with_vocabulary = em.Corpus(
-        lines, phrases=PhraseList([("new", "york")]), vocabulary=Vocabulary(["new_york", "cat"], [9, 9])
-    )
-    assert list(
-        em.SkipGram(dim=4, epochs=1, subsample=0).train(corpus_with_vocabulary, threads=1).vocabulary.words
-    ) == [
-        "new_york",
-        "cat",
-    ]
-
-
 def test_missing_phrases_are_refused_and_an_empty_list_is_not(tmp_path):
     with encode([["a", "b"]]) as encoded:
         with pytest.raises(CorpusError, match="none of 1 phrases has all its words in the corpus"):

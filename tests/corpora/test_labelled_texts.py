@@ -102,16 +102,6 @@ def test_lists(tmp_path, kind, size):
     assert texts[3][2].endswith(", row 4")
 
 
-def test_many_rows(tmp_path):
-    rows = [{"text": str(n), "label": [n % 7, n % 3]} for n in range(10_000)]
-    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    expected = [list(dict.fromkeys(map(str, row["label"]))) for row in rows]
-    texts = read(tmp_path / "a.parquet", 1000)
-    assert [int(text) for text, *_ in texts] == list(range(10_000))
-    assert [labels for _, labels, _ in texts] == expected
-    assert len(read(tmp_path / "a.parquet", rows=17)) == 17
-
-
 def test_columns(tmp_path):
     path = tmp_path / "train.csv"
     path.write_text("topic,title,label\n3,good,x;y\n,bad,\n")

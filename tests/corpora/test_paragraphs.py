@@ -15,7 +15,6 @@ from embeddings.corpora.corpus_cache import warn_once
 from embeddings.corpora.documents import corpus_documents
 from embeddings.corpora.reading import paragraphs
 from embeddings.corpora.reading.paragraphs import WHITE_SPACE, is_hard_wrapped, join_paragraphs
-from embeddings.corpora.text_scanner import CHUNK_SIZE
 from embeddings.errors import CorpusError
 
 
@@ -97,16 +96,6 @@ def test_each_paragraph_is_a_document_unless_lines_are(tmp_path):
     with encode(tmp_path / "wrapped.txt", lines="paragraph") as encoded:
         sizes = {unit: corpus_documents(encoded, unit).size for unit in ("auto", "blocks", "lines")}
     assert sizes == {"auto": 29, "blocks": 29, "lines": 57}
-
-
-def test_any_number_of_threads_gives_the_same(tmp_path):
-    copies = 2 * CHUNK_SIZE // len(WRAPPED) + 2
-    (tmp_path / "wrapped.txt").write_text("\n".join([WRAPPED] * copies))
-    results = []
-    for threads in (1, 3):
-        with Corpus(tmp_path / "wrapped.txt", lines="paragraph", rows=10**9 + threads).encode(threads=threads) as one:
-            results.append(one.fingerprint)
-    assert len(set(results)) == 1
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.parquet"])

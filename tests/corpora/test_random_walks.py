@@ -92,6 +92,3 @@ def test_a_graph_without_edges_is_refused(tmp_path):
     for edges in (tmp_path / "empty.tsv", [("a", "b", 0)], [("a", "")]):
         with pytest.raises(CorpusError, match="no edges"):
             list(RandomWalks(edges))
-
-
-WRONG = [{"p": 0}, {"q": float("nan")}, {"walks": 0}, {"length": 1}, {"p": "a"}, {"length": 5.5}, {"seed": -1}]

@@ -132,13 +132,6 @@ def test_a_byte_order_mark_at_the_start_of_a_string_is_kept(size):
         assert decoded(encoded) == [["\ufeffab", "cd"], ["\ufeff"]]
 
 
-def test_progress_is_reported_in_bytes(tmp_path):
-    (tmp_path / "f").write_bytes(b"one two\n" * 100)
-    calls = []
-    Corpus(tmp_path / "f").encode(progress=lambda done, total: calls.append((done, total)))
-    assert calls[-1] == (800, 800)
-
-
 def test_missing_items_are_counted(caplog):
     assert Corpus(["a b", None, "c", float("nan")]).encode().vocabulary.words == ["a", "b", "c"]
     assert "2 of 4 rows have no text" in caplog.text

@@ -28,14 +28,6 @@ def test_mappings_are_rows_of_a_table():
         assert encoded.decoding_errors == 3
 
 
-@pytest.mark.parametrize("size", [1, 7, 1 << 18])
-def test_mappings_do_not_depend_on_the_block_size(size):
-    rows = [{"text": f"w{i} " * (i % 5), "id": f"t{i}"} for i in range(50)]
-    with encode(iter(rows), text_column="text", tag_column="id", block_size=size) as encoded:
-        assert decoded(encoded) == [[f"w{i}"] * (i % 5) for i in range(50)]
-        assert encoded.tags.to_pylist() == [f"t{i}" for i in range(50)]
-
-
 @pytest.mark.parametrize(
     ("rows", "columns", "message"),
     [
@@ -59,15 +51,6 @@ def test_mappings_do_not_depend_on_the_block_size(size):
 def test_rows_and_items_that_are_refused(rows, columns, message):
     with pytest.raises(CorpusError, match=message):
         encode(rows, **columns)
-
-
-class Frame:
-    """Iterates over its column names, like a data frame."""
-
-    columns = ("text",)
-
-    def __iter__(self):
-        return iter(self.columns)
 
 
 def test_a_table_whose_columns_semicolons_separate_is_refused(tmp_path):

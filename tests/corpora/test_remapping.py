@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import embeddings as em
-import embeddings.corpora.encoder
 from embeddings.corpora import Corpus
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError
@@ -57,15 +55,6 @@ def test_the_original_corpus_stays_cached(tmp_path, home):
     assert whole.fingerprint != encoded.fingerprint
     encoded.close()
     assert [path.name for path in home.iterdir()] == [whole.folder.name]
-
-
-def test_models_learn_exactly_its_words_with_its_counts():
-    lines = [["a", "b", "c", "d"]] * 30
-    corpus = Corpus(lines, vocabulary=Vocabulary.from_counts({"c": 2, "a": 7, "unseen": 1}))
-    model = em.SkipGram(dim=4, epochs=1, subsample=0).train(corpus)
-    assert list(model.vectors.words) == ["a", "c", "unseen"]
-    assert model.vocabulary.counts.tolist() == [7, 2, 1]
-    assert model.record["words"] == 120
 
 
 def test_tags_and_columns_are_kept(tmp_path):

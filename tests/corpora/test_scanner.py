@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_file, naive_tokens
-from naive_words import word_tokens
 
 from embeddings.corpora import scanner, tokenizers, word_break, word_rules
 from embeddings.errors import CorpusError
@@ -86,12 +85,6 @@ def test_words_of_ascii_in_mixed_text_are_those_of_the_rules(text, choice, size,
         assert fast.documents.tolist() == slow.documents.tolist()
 
 
-def test_references_of_words_agree_on_ascii():
-    """The rules that the scanner is compared with are those of the annex."""
-    text = "don't 3.14 a.b.c 1,000.5x state-of-the-art 'tis x' y.\n_a_ b:c 1:2 U.S.A. \"q\" 9th a\u2019b"
-    assert tokenizers.words(text) == [word.replace("\u2019", "'") for word in word_tokens(text)]
-
-
 @settings(deadline=None, max_examples=40)
 @given(text=TEXT, rule=RULES, case=CASES, size=SIZES)
 def test_a_callable_gives_the_same_corpus_as_the_compiled_rule(text, rule, case, size):
@@ -125,15 +118,6 @@ def test_planes_that_are_not_classified_have_no_letters():
     for begin, end in word_break.PLANES:
         points = points[(points < begin) | (points >= end)]
     assert set(map(unicodedata.category, map(chr, points.tolist()))) <= {"Cn", "Co"}
-
-
-def test_combining_marks_do_not_split_words(tmp_path):
-    hindi, accent = "हिन्दी", unicodedata.normalize("NFD", "café")
-    (tmp_path / "f").write_text(f"{hindi} {accent} don't İSTANBUL ΣΑΣ", encoding="utf-8")
-    with encode(tmp_path / "f") as encoded:
-        assert decoded(encoded) == [[hindi, "café", "don't", "istanbul", "σας"]]
-    with encode(tmp_path / "f", tokenizer="alphanumeric", normalize="none") as encoded:
-        assert decoded(encoded) == [[hindi, accent, "don", "t", "i̇stanbul", "\u03c3\u03b1\u03c3"]]
 
 
 def test_long_lines_and_tokens_span_many_blocks(tmp_path):

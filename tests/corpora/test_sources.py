@@ -55,21 +55,6 @@ def test_files_end_lines_tokens_and_documents(tmp_path):
         check(encoded, [["one"], ["two"], ["four"], [], ["four"]], [0, 1, 2, 4, 5])
 
 
-@pytest.mark.parametrize(
-    ("items", "message"),
-    [
-        (["a", ["b"]], r"item 2.*string.*type list \(\['b'\]\)"),
-        ([["a"], "b"], "item 2.*in all rows a list of tokens, got a value of type str"),
-        ([["a"], ["b", 7]], r"item 2: a token.*string.*type int \(7\)"),
-        ([3.5], r"item 1.*string.*list of tokens.*type float \(3.5\)"),
-        ([b"a"], r"item 1.*string.*type bytes \(b'a'\)"),
-    ],
-)
-def test_other_items_are_refused_with_number_and_type(items, message):
-    with pytest.raises(CorpusError, match=message):
-        encode(items)
-
-
 def test_exceptions_of_an_iterable_propagate_and_leave_no_files(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 

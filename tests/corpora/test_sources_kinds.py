@@ -1,11 +1,13 @@
 """The same rows from every kind of source."""
 
 import csv
+import gzip
 import json
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 import embeddings as em
+from embeddings.corpora.reading import data_tables
 
 CELL = st.text(st.sampled_from('ab é犬",'), min_size=1, max_size=6).map(lambda text: f"x{text}x")
 ROWS = st.lists(
@@ -51,9 +54,11 @@ def encoded_as(kind):
     return make
 
 
-def write_csv(rows, path):
+def write_csv(rows, path, delimiter=","):
     with path.open("w", newline="", encoding="utf-8") as out:
-        csv.writer(out).writerows([NAMES, *(["" if cell is None else cell for cell in row] for row in rows)])
+        cells = [NAMES, *(["" if cell is None else cell for cell in row] for row in rows)]
+        csv.writer(out, delimiter=delimiter).writerows(cells)
+    return path
 
 
 def missing(rows):
@@ -61,9 +66,43 @@ def missing(rows):
     return [{name: cell for name, cell in row.items() if cell is not None} for row in records(rows)]
 
 
+def write_arrow(rows, path, new=pa.ipc.new_file):
+    with pa.OSFile(str(path), "wb") as sink, new(sink, arrow(rows).schema) as out:
+        out.write_table(arrow(rows), max_chunksize=2)
+
+
+def write_dataset(rows, folder):
+    for part, start in enumerate(range(0, len(rows), 5)):
+        pq.write_table(arrow(rows[start : start + 5]), folder / f"{part}.parquet")
+
+
+def dataset(rows, folder, name):
+    (folder / name).mkdir(exist_ok=True)
+    for old in (folder / name).iterdir():
+        old.unlink()
+    write_dataset(rows, folder / name)
+    return pa.dataset.dataset(folder / name)
+
+
+def pandas_frame(rows, **types):
+    return pd.DataFrame(rows, columns=NAMES).astype(types)
+
+
+def dask_frame(rows, *_):
+    pytest.importorskip("dask").config.set(scheduler="synchronous")
+    return pytest.importorskip("dask.dataframe").from_pandas(pandas_frame(rows), npartitions=2)
+
+
+def hugging_face(rows, *, is_streamed=False):
+    data = pytest.importorskip("datasets").Dataset(arrow(rows))
+    return data.to_iterable_dataset() if is_streamed else data
+
+
 def polars(rows, kind):
     library = pytest.importorskip("polars")
     frame = library.from_arrow(arrow(rows))
+    if kind == "lazy":
+        return frame.lazy()
     if kind == "enum":
         return frame.with_columns(library.col("tag").cast(library.Enum(sorted({row[1] for row in rows}))))
     return frame.with_columns(library.col("text", "tag").cast(library.Categorical))
@@ -78,7 +117,15 @@ KINDS = {
     "t.csv": file(write_csv),
     "Parquet": file(lambda rows, path: pq.write_table(arrow(rows), path)),
     "Parquet with dictionaries": file(lambda rows, path: pq.write_table(encoded_as(pc.dictionary_encode)(rows), path)),
+    "t.tsv": file(lambda rows, path: write_csv(rows, path, "\t")),
+    "t.csv.gz": file(lambda rows, path: path.write_bytes(gzip.compress(write_csv(rows, path).read_bytes()))),
+    "Arrow file": file(write_arrow),
+    "Arrow stream": file(lambda rows, path: write_arrow(rows, path, pa.ipc.new_stream)),
     "Arrow": lambda rows, *_: arrow(rows),
+    "Arrow chunks": lambda rows, *_: pa.concat_tables([arrow(rows).slice(0, 2), arrow(rows).slice(2)]),
+    "Arrow batch": lambda rows, *_: arrow(rows).combine_chunks().to_batches()[0],
+    "Arrow reader": lambda rows, *_: arrow(rows).to_reader(max_chunksize=2),
+    "Arrow data set": dataset,
     "Arrow dictionaries": encoded_as(pc.dictionary_encode),
     "Arrow views": encoded_as(lambda array: array.cast(pa.string_view())),
     "Arrow dictionaries of views": encoded_as(
@@ -87,19 +134,25 @@ KINDS = {
         )
     ),
     "Arrow runs": encoded_as(pc.run_end_encode),
-    "pandas": lambda rows, *_: pd.DataFrame(rows, columns=NAMES),
-    "pandas categories": lambda rows, *_: pd.DataFrame(rows, columns=NAMES).astype(
-        {"text": "category", "tag": "category"}
-    ),
+    "pandas": lambda rows, *_: pandas_frame(rows),
+    "pandas objects": lambda rows, *_: pandas_frame(rows, text=object),
+    "pandas Arrow": lambda rows, *_: pandas_frame(rows, text=pd.ArrowDtype(pa.string())),
+    "pandas categories": lambda rows, *_: pandas_frame(rows, text="category", tag="category"),
+    "Dask": dask_frame,
+    "Hugging Face": lambda rows, *_: hugging_face(rows),
+    "Hugging Face, streamed": lambda rows, *_: hugging_face(rows, is_streamed=True),
     "polars": lambda rows, *_: polars(rows, "categorical"),
     "polars enum": lambda rows, *_: polars(rows, "enum"),
+    "polars, lazy": lambda rows, *_: polars(rows, "lazy"),
 }
 
 
+@pytest.mark.filterwarnings("ignore")  # of other libraries
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS, size=st.sampled_from([1, 1 << 18]))
-def test_the_same_rows_from_every_kind_of_source(kind, rows, size, tmp_path):
+def test_the_same_rows_from_every_kind_of_source(kind, rows, size, tmp_path, monkeypatch):
+    monkeypatch.setattr(data_tables, "BATCH_ROWS", 2)
     rows = [(f"first {kind[0]}", *rows[0][1:]), *rows]  # some text at least
     source = KINDS[kind](rows, tmp_path, kind)
     expected = [(text or "").split() for text, *_ in rows]
@@ -112,6 +165,5 @@ def test_the_same_rows_from_every_kind_of_source(kind, rows, size, tmp_path):
     pairs = em.corpora.TextPairs(
         KINDS[kind](rows, tmp_path, kind), pairs=em.corpora.PairFormat(left="text", right="tag", weight="score")
     )
-    if len({row[:2] for row in rows if row[0]}) > 1:
-        found = [row for part in pairs for row in zip(part.left, part.right, part.weights.tolist(), strict=True)]
-        assert found == [(text.strip(), tag, score) for text, tag, _, score in rows if text]
+    found = [row for part in pairs for row in zip(part.left, part.right, part.weights.tolist(), strict=True)]
+    assert found == [(text.strip(), tag, score) for text, tag, _, score in rows if text]

@@ -4,15 +4,11 @@ import csv
 import gzip
 import io
 import json
-import tempfile
 import tracemalloc
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_lines, naive_tokens
 
 from embeddings.corpora import Corpus
@@ -20,9 +16,6 @@ from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
 from embeddings.errors import CorpusError
-
-CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)
-SIZES = st.sampled_from([1, 2, 3, 7, 30, 1 << 18])
 
 
 def parquet(path, table):
@@ -67,23 +60,6 @@ def expected(cells):
     lines = [naive_lines(cell or "") or [""] for cell in cells]
     sentences = [naive_tokens(line, "words", "lower") for document in lines for line in document]
     return sentences, [sum(map(len, lines[:i])) for i in range(len(lines) + 1)]
-
-
-@settings(deadline=None, max_examples=50)
-@given(cells=st.lists(CELL | st.none(), max_size=12), size=SIZES, name=st.sampled_from(list(WRITERS)))
-def test_each_row_is_a_document_in_every_file_type(cells, size, name):
-    cells = [*cells, "end"]
-    tags = [
-        None if cell is None and "csv" not in name and "tsv" not in name else f"<{i}>" for i, cell in enumerate(cells)
-    ]
-    table = pa.table({"x": range(len(cells)), "tag": tags, "body": cells})
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, name)
-        WRITERS[name](path, table)
-        with encode(path, text_column="body", tag_column="tag", block_size=size) as encoded:
-            check(encoded, *expected(cells))
-            assert encoded.tags.to_pylist() == tags
-            assert encoded.tags.type == pa.large_string()
 
 
 def test_dotted_paths_select_nested_fields_unless_a_field_has_that_name(tmp_path):
@@ -161,14 +137,6 @@ def test_invalid_csv_is_reported_with_its_line(tmp_path, text, message, size):
     (tmp_path / "f.csv").write_text(text)
     with pytest.raises(CorpusError, match=message):
         encode(tmp_path / "f.csv", text_column="b" if "b" in text else None, block_size=size)
-
-
-def test_large_cells_and_every_kind_of_line_end(tmp_path):
-    limit = csv.field_size_limit()
-    (tmp_path / "f.csv").write_bytes(b'b\r"one\rtwo\r\nthree"\r\nfour\n\r' + b"a " * 100_000)
-    with encode(tmp_path / "f.csv", block_size=7) as encoded:
-        check(encoded, [["one", "two"], ["three"], ["four"], ["a"] * 100_000], [0, 2, 3, 4])
-    assert csv.field_size_limit() == limit
 
 
 def test_a_csv_without_line_ends_is_refused(tmp_path):
@@ -301,46 +269,8 @@ def test_the_first_rows_of_the_whole_corpus(tmp_path, rows, size):
         check(encoded, *expected(cells))
 
 
-@pytest.mark.slow
-def test_memory_does_not_grow_with_a_table(tmp_path):
-    import tracemalloc
-
-    rows = ["some words of a row " * 10] * 1000
-    with (tmp_path / "t.jsonl").open("w") as out:
-        out.writelines(json.dumps({"text": row}) + "\n" for row in rows * 200)
-    (tmp_path / "t.csv").write_text("text\n" + "".join(f"{row}\n" for row in rows * 200))
-    with pq.ParquetWriter(tmp_path / "t.parquet", pa.schema([("text", pa.string())]), use_dictionary=False) as writer:
-        for _ in range(200):
-            writer.write_table(pa.table({"text": rows}))
-    encode(["some words"]).close()
-    for name in ("jsonl", "csv", "parquet"):
-        for folder in ("first", "out"):
-            (tmp_path / f"{folder}-{name}").mkdir()
-        Corpus(tmp_path / f"t.{name}", rows=9).write_text(tmp_path / f"first-{name}", None, 1 << 18, 1)  # loads kernels
-        corpus = Corpus(tmp_path / f"t.{name}")
-        tracemalloc.start()
-        before = pa.total_allocated_bytes()
-        peaks = []
-
-        def report(*_, peaks=peaks):
-            peaks.append(pa.total_allocated_bytes())
-
-        try:
-            corpus.write_text(tmp_path / f"out-{name}", report, 1 << 18, 1)
-            assert tracemalloc.get_traced_memory()[1] < 28 << 20, name
-        finally:
-            tracemalloc.stop()
-        assert max(peaks) - before < 28 << 20, name
-
-
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_tag_column_is_not_the_text_by_default(tmp_path, name):
     WRITERS[name](tmp_path / name, pa.table({"x": ["a b", "c"], "label": ["p", "q"]}))
     with encode(tmp_path / name, tag_column="label") as encoded:
         assert encoded.vocabulary.words == ["a", "b", "c"]
-
-
-def test_tokens_are_the_text_next_to_a_tag_column_of_strings(tmp_path):
-    parquet(tmp_path / "t.parquet", pa.table({"label": ["p", "q"], "tokens": [["a"], ["b"]]}))
-    with encode(tmp_path / "t.parquet", tag_column="label") as encoded:
-        assert encoded.vocabulary.words == ["a", "b"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import cells_block, tokens_block
 
-from embeddings.corpora.reading.tag_arrays import distinct_tags, merge_tags, string_lists
+from embeddings.corpora.reading.tag_arrays import distinct_tags, merge_tags
 from embeddings.corpora.reading.text_block import (
     FILE_END,
     TextBlock,
@@ -105,7 +105,3 @@ def test_tags_of_columns_are_merged_and_distinct(table):
         expected = [list(dict.fromkeys(filter(None, tags))) or [None] for tags in expected]
         assert values.to_pylist() == [tag for tags in expected for tag in tags]
         assert sizes.tolist() == list(map(len, expected))
-
-
-def test_string_lists():
-    assert string_lists([["a", "b"], [], ["c"]]).to_pylist() == [["a", "b"], [], ["c"]]

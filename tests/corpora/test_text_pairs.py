@@ -37,39 +37,6 @@ def frame(names=("sentence1", "sentence2", "score")):
     return pd.DataFrame([dict(zip(names, row, strict=True)) for row in ROWS])
 
 
-def write(path, kind):
-    data = frame()
-    if kind == "csv":
-        data.to_csv(path, index=False)
-    elif kind == "csv without header":
-        data.to_csv(path, index=False, header=False)
-    elif kind == "tsv":
-        data.to_csv(path, index=False, sep="\t")
-    elif kind == "lines":
-        path.write_text("\n\n".join("\t".join(map(str, row)) for row in ROWS) + "\n", "utf-8")
-    elif kind == "jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in data.to_dict("records")), "utf-8")
-    elif kind == "parquet":
-        pa.parquet.write_table(pa.table(data), path)
-    elif kind == "arrow":
-        with pa.ipc.new_file(path, pa.table(data).schema) as out:
-            out.write_table(pa.table(data))
-    elif kind == "csv.gz":
-        path.write_bytes(gzip.compress(data.to_csv(index=False).encode()))
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        ("csv", "p.csv"), ("csv without header", "p.csv"), ("tsv", "p.tsv"), ("lines", "p.txt"), ("jsonl", "p.jsonl"),
-        ("parquet", "p.parquet"), ("arrow", "p.arrow"), ("csv.gz", "p.csv.gz"),
-    ],
-)  # fmt: skip
-def test_files_of_every_type_have_the_same_pairs(tmp_path, kind, name):
-    write(tmp_path / name, kind)
-    assert read(em.corpora.TextPairs(tmp_path / name)) == [(left, right, None, rating) for left, right, rating in ROWS]
-
-
 @pytest.mark.parametrize("make", [frame, lambda: pa.table(frame()), lambda: frame().to_dict("records"), lambda: ROWS])
 def test_python_values_have_the_same_pairs(make):
     pairs = em.corpora.TextPairs(make())

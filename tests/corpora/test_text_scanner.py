@@ -1,29 +1,22 @@
 """Reading in several threads: the same files, to the byte, and the same errors as in one."""
 
 import bz2
-import csv
 import gzip
-import io
 import json
 import lzma
-import random
 import tempfile
 import threading
 from pathlib import Path
 
-import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_corpora import check, naive_file
 
-from embeddings.corpora import Corpus, EncodedCorpus, text_scanner
+from embeddings.corpora import Corpus, text_scanner
 from embeddings.corpora.reading import compression
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
-from embeddings.corpora.word_rules import WordRules
-from embeddings.corpora.word_table import WordTable
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
 WORDS = [
     "a",
@@ -107,58 +100,6 @@ def test_items_and_rows_are_documents_in_any_number_of_threads(items, chunk_size
             assert result(sources, 3, block_size, config) == expected
 
 
-def write_rows(folder, items):
-    """Files of tables with these rows, and compressed ones."""
-    jsonl = "".join(json.dumps({"text": item, "tag": f"t{number}"}) + "\n" for number, item in enumerate(items))
-    table = io.StringIO()
-    csv.writer(table, quoting=csv.QUOTE_ALL).writerows([("text", "tag"), *((item, "t") for item in items)])
-    files = {"f.jsonl": jsonl.encode(), "f.csv": table.getvalue().encode()}
-    files |= {f"{name}.gz": gzip.compress(data, mtime=0) for name, data in files.items()}
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
-    pyarrow.parquet.write_table(pyarrow.table({"text": items, "tag": items}), folder / "f.parquet", row_group_size=3)
-    return sorted(folder.iterdir())
-
-
-@settings(deadline=None, max_examples=25)
-@given(
-    items=st.lists(TEXT, min_size=1, max_size=12),
-    chunk_size=st.sampled_from([1, 30, 200]),
-    block_size=st.sampled_from([1, 16, 100, 1 << 18]),
-    threads=st.integers(2, 4),
-)
-def test_tables_are_the_same_in_any_number_of_threads(items, chunk_size, block_size, threads):
-    config = {"text_column": "text", "tag_column": "tag"}
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        sources = write_rows(Path(folder), items)
-        expected = result(sources, 1, 1 << 18, config)
-        patch.setattr(text_scanner, "CHUNK_SIZE", chunk_size)
-        serial, found = (result(sources, number, block_size, config) for number in (1, threads))
-        assert found == serial
-        if isinstance(expected, dict):  # the tags are in other batches
-            assert found["fingerprint"] == expected["fingerprint"]
-
-
-@pytest.mark.parametrize("threads", [2, 4])
-def test_lines_documents_and_counts_equal_the_reference(tmp_path, small_chunks, threads):
-    rng = random.Random(5)
-    text = "".join(f"w{rng.randrange(60)}{rng.choice(['', ',', '.'])}{rng.choice(SPACES)} " for _ in range(3000))
-    (tmp_path / "f").write_bytes(text.encode())
-    Corpus(tmp_path / "f", tokenizer="whitespace").write_text(tmp_path, None, 64, threads)
-    with EncodedCorpus(tmp_path) as encoded:
-        check(encoded, *naive_file(text, "whitespace"))
-
-
-@pytest.mark.parametrize("line", ["word " * 50, "\u4e2d\u56fd" * 50, " " * 100 + "a" + " " * 100])
-def test_a_line_longer_than_a_chunk_is_one_line(tmp_path, small_chunks, line):
-    (tmp_path / "f").write_bytes((line + "\nend\n\n" + line).encode())
-    for tokenizer in ("whitespace", "codepoints", spaced):
-        config = {"tokenizer": tokenizer}
-        expected = result([tmp_path / "f"], 1, 7, config)
-        assert expected["sentences"] == 4
-        assert result([tmp_path / "f"], 3, 7, config) == expected
-
-
 ERRORS = {
     "long token, then broken text": ([b"x y\n" * 50 + b"z" * 300 + b"\n" + b"fine " * 50, b"\xff"], "f0.* longer"),
     "broken text, then a long token": ([b"x y\n" * 50 + b"\xff", b"z" * 300], r"f0 is not UTF-8 at byte 200 .*line 51"),
@@ -184,24 +125,6 @@ def test_the_first_error_of_the_text_is_reported(tmp_path, small_chunks, monkeyp
 
 
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
-
-
-@pytest.mark.parametrize("kind", PACK)
-def test_a_compressed_file_is_read_ahead_with_the_same_result_and_the_same_error(tmp_path, small_chunks, kind):
-    data = b"some words, and more\n" * 5000
-    (tmp_path / "f").write_bytes(data)
-    path = tmp_path / f"f.{kind}"
-    path.write_bytes(PACK[kind](data))
-    before = threading.active_count()
-    plain, packed = (result([it], 2, 1 << 12, {}) for it in (tmp_path / "f", path))
-    assert packed["fingerprint"] == plain["fingerprint"]
-    assert packed["ids.npy"] == plain["ids.npy"]
-    assert result([path], 2, 1 << 12, {"rows": 3})["sentences"] == 3
-    path.write_bytes(PACK[kind](data)[:-7])
-    broken = result([path], 2, 1 << 12, {})
-    assert "truncated or corrupt" in broken
-    assert broken == result([path], 1, 1 << 12, {})
-    assert threading.active_count() == before
 
 
 @pytest.mark.parametrize(("threads", "at_a_time"), [(2, 2), (3, 3), (20, 7)])  # of 8 files, one is not compressed
@@ -271,23 +194,3 @@ def test_chunks_end_where_no_token_is_open():
         text_scanner.LineState(document_is_due=False),
     ]
     assert cutter.state == text_scanner.LineState(document_is_due=False)
-
-
-def test_the_setting_of_threads_is_checked(tmp_path):
-    (tmp_path / "f").write_text("a b")
-    with pytest.raises(SettingError, match="threads"):
-        Corpus(tmp_path / "f").encode(threads=0)
-    with Corpus(tmp_path / "f").encode(threads=1) as encoded:
-        assert encoded.vocabulary.words == ["a", "b"]
-
-
-@pytest.mark.parametrize(("max_types", "threads", "expected"), [(None, 1, 1), (None, 3, 3), (1000, 3, 1)])
-def test_limited_tables_and_single_threads_need_no_pool(max_types, threads, expected, monkeypatch):
-    """A limited table is pruned between blocks, by the thread that fills it."""
-    monkeypatch.setattr(text_scanner, "CHUNK_SIZE", 8)
-    scanner = text_scanner.TextScanner(WordRules("words"), WordTable(max_types), threads)
-    block = TextBlock(b"one two\n" * 9, [72], parts_are_documents=False)
-    done = [*scanner.scan(block, "f"), *scanner.finish()]
-    assert scanner.threads == expected
-    assert (scanner.pool is None) == (expected == 1)
-    assert len(done) > 0

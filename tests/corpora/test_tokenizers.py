@@ -5,12 +5,10 @@ import tempfile
 import unicodedata
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
-from embeddings.corpora import Corpus
 from embeddings.corpora.tokenizers import characters
 
 CHARACTERS = "aB \n\r\t\u0301\u0130\u03a3\u0915\u093f\ufe0f\u200d\u3000\u4e2d\U0001f600\0"
@@ -50,26 +48,11 @@ def test_every_code_point(tmp_path):
         assert decoded(encoded) == [naive(line) for line in lines]
 
 
-def test_marks_belong_to_the_preceding_character(tmp_path):
-    accent = unicodedata.normalize("NFD", "é")
-    (tmp_path / "f").write_text(f"{accent}t{accent} हिन्दी\n\u0301a", encoding="utf-8")
-    with encode(tmp_path / "f", tokenizer="characters") as encoded:
-        assert decoded(encoded) == [["é", "t", "é", "हि", "न्", "दी"], ["\u0301", "a"]]
-
-
 def test_a_block_of_distinct_characters_fits(tmp_path):
     points = [chr(point) for point in range(0x4E00, 0x9FFF)] + [chr(point) for point in range(0xAC00, 0xD7A3)]
     (tmp_path / "f").write_text("".join(points), encoding="utf-8")
     with encode(tmp_path / "f", tokenizer="characters") as encoded:
         assert decoded(encoded) == [points]
-
-
-def test_tokenizers_have_separate_cache_entries(tmp_path, monkeypatch):
-    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "f").write_text("ab a")
-    assert len(Corpus(tmp_path / "f", tokenizer="characters").encode().ids) == 3
-    assert len(Corpus(tmp_path / "f", tokenizer="words").encode().ids) == 2
-    assert len(list((tmp_path / "cache" / "corpora").iterdir())) == 2
 
 
 def test_an_installed_tokenizer_is_found_by_name(tmp_path, monkeypatch):
@@ -84,8 +67,3 @@ def test_an_installed_tokenizer_is_found_by_name(tmp_path, monkeypatch):
     (tmp_path / "f").write_text("abcd\ne")
     with encode(tmp_path / "f", tokenizer="pairs") as encoded:
         assert decoded(encoded) == [["ab", "cd"], ["e"]]
-
-
-@pytest.mark.parametrize("text", ["a b", "", "\n", "é\n中"])
-def test_calling_a_tokenizer(text):
-    assert characters(text) == [token for token in text if not token.isspace()]

@@ -1,7 +1,5 @@
 """Vocabularies: merged, written to files and read back, and invalid files."""
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file, write_vocabulary_file
 from embeddings.errors import FormatError, OutputError, SettingError
-from embeddings.support.arrow import write_table
 
 COUNTS = st.dictionaries(st.text(max_size=3), st.integers(0, 9), max_size=9)
 
@@ -52,16 +49,6 @@ def test_the_vocabulary_of_a_model_is_read(tmp_path):
         read_vocabulary_file(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["word", "count"])
-def test_a_column_that_occurs_twice_is_refused(tmp_path, name):
-    Vocabulary.from_counts({"a": 2}).save(tmp_path / "v.arrow")
-    with pa.OSFile(str(tmp_path / "v.arrow")) as source:
-        table = pa.ipc.open_file(source).read_all()
-    write_table(table.append_column(name, table.column(name)), tmp_path / "v.arrow")
-    with pytest.raises(FormatError, match=rf"v\.arrow is not a vocabulary file: .*{name}"):
-        read_vocabulary_file(tmp_path / "v.arrow")
-
-
 def test_a_column_name_that_is_not_utf8_is_refused(tmp_path):
     Vocabulary.from_counts({"a": 2}).save(tmp_path / "v.arrow")
     data = (tmp_path / "v.arrow").read_bytes()
@@ -99,8 +86,3 @@ def test_invalid_paths_and_words_are_refused(tmp_path):
         with pytest.raises(SettingError, match=r"text file.*\.arrow"):
             write_vocabulary_file(Vocabulary([word], [1]), tmp_path / "v.txt")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_merging_empty_vocabularies():
-    assert len(Vocabulary([], []).merge(Vocabulary([], []))) == 0
-    assert Vocabulary([], []).merge(Vocabulary(["a"], [2])).counts.dtype == np.int64

@@ -6,7 +6,6 @@ import re
 import time
 
 import pytest
-from commands import expect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
@@ -101,13 +100,6 @@ def test_a_page_that_never_ends_is_refused(tmp_path, monkeypatch, processes):
         encode(tmp_path / "t", block_size=1 << 12)
 
 
-def test_a_page_of_empty_elements_is_refused_before_they_fill_the_memory(tmp_path, monkeypatch, processes):
-    monkeypatch.setattr("embeddings.corpora.reading.wikipedia_dump.MAX_PAGE", 1 << 20)
-    (tmp_path / "t").write_bytes(dump("<page>" + "<a/>" * 5000 + "</page>"))
-    with pytest.raises(CorpusError, match="no page ends within 1048576 bytes"):
-        encode(tmp_path / "t", block_size=1 << 12)
-
-
 def test_pages_in_pages_are_read_once(tmp_path, processes):
     (tmp_path / "t").write_bytes(dump(page("A", "a b", extra="<page>" * 2000 + page("B", "c d") + "</page>" * 2000)))
     with encode(tmp_path / "t", tag_column="title") as encoded:
@@ -178,13 +170,6 @@ def test_tables_are_left_out(tmp_path, processes):
     (tmp_path / "t").write_bytes(dump(page("A", text)))
     with encode(tmp_path / "t") as encoded:
         assert decoded(encoded) == [["a"], ["e"], ["g"], ["i"]]
-
-
-def test_train_on_a_dump(tmp_path, monkeypatch, processes):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "w.xml.bz2").write_bytes(bz2.compress(dump(*(page(f"T{n}", MARKUP) for n in range(20)))))
-    expect("train", "skipgram", "w.xml.bz2", "-o", "model", "--dim", 4, "--epochs", 1)
-    assert "dairy" in expect("neighbours", "model", "käse").stdout
 
 
 @pytest.mark.parametrize(("module", "content"), [("mwparserfromhell", dump()), ("warcio", b"WARC/1.0\r\n")])

@@ -1,7 +1,6 @@
 """The tokenizer `words` against Unicode's official test file, and against the rules applied one after the other."""
 
 import gzip
-import tempfile
 import unicodedata
 from collections import Counter
 from pathlib import Path
@@ -79,20 +78,6 @@ def test_tokens_equal_the_reference(text, choice):
         apostrophes=choice["apostrophes"] == "join",
     )
     assert [text[start:end] for start, end in tokenizer.spans(text)] == expected
-
-
-@settings(deadline=None, max_examples=60)
-@given(text=TEXT, choice=SETTINGS, size=st.integers(1, 9))
-def test_tokens_do_not_depend_on_blocks(text, choice, size):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "f")
-        path.write_bytes(f"{text}\nend".encode())
-        tokenizer = WordTokenizer(**choice)
-        with (
-            encode(path, tokenizer="words", case="keep", block_size=size, **choice) as fast,
-            encode(path, tokenizer=lambda line: tokenizer(line), case="keep") as slow,
-        ):
-            assert decoded(fast) == decoded(slow)
 
 
 @settings(deadline=None, max_examples=60)

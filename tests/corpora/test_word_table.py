@@ -89,23 +89,6 @@ def check_bound(tokens, most, vocabulary, short):
     assert short <= 2 * len(tokens) / most
 
 
-def test_a_corpus_with_many_types(tmp_path):
-    rng = np.random.default_rng(1)
-    tokens = [f"w{i}" for i in rng.zipf(1.3, 60_000) % 30_000]
-    (tmp_path / "f").write_text("\n".join(" ".join(tokens[i : i + 40]) for i in range(0, len(tokens), 40)))
-    whole = Counter(tokens)
-    with encode(tmp_path / "f", max_types=2000) as encoded:
-        vocabulary = encoded.vocabulary
-        assert len(vocabulary) <= 2000
-        check_bound(tokens, 2000, vocabulary, encoded.max_undercount)
-        assert 0 < encoded.max_undercount < 40
-        best = [word for word, _ in whole.most_common(100)]
-        assert set(best) <= set(vocabulary.words)
-        again = encode(tmp_path / "f", max_types=2000, block_size=777)
-        assert encoded.fingerprint == again.fingerprint
-        again.close()
-
-
 def test_a_limit_that_is_not_reached_changes_nothing(tmp_path):
     (tmp_path / "f").write_text("a b c a")
     with encode(tmp_path / "f", max_types=3) as small, encode(tmp_path / "f") as whole:
@@ -119,16 +102,3 @@ def test_too_many_raw_ids(max_types, advice):
     table = WordTable(max_types)
     with pytest.raises(CorpusError, match=advice):
         table.reserve(2**31, 0)
-
-
-def test_a_token_split_by_a_block_survives_pruning():
-    """Words before it are dropped while it is at the end of the arena."""
-    text = "a b c " * 3 + "longtoken " + "d e longtoken"
-    for size in range(1, 40):
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "f").write_text(text)
-            with encode(Path(folder, "f"), max_types=3, block_size=size) as encoded:
-                assert (
-                    dict(zip(encoded.vocabulary.words, encoded.vocabulary.counts, strict=True))
-                    == naive(text.split(), 3)[0]
-                )
