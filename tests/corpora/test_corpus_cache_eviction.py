@@ -110,15 +110,6 @@ def test_an_invalid_limit_is_reported_before_encoding(text, monkeypatch, tmp_pat
         Corpus(tmp_path / "f").encode()
 
 
-def test_the_limit_is_a_tenth_of_a_small_disk(tmp_path, monkeypatch):
-    monkeypatch.delenv(corpus_cache.VARIABLE, raising=False)
-    usage = type(corpus_cache.shutil.disk_usage(tmp_path))
-    monkeypatch.setattr(corpus_cache.shutil, "disk_usage", lambda path: usage(10**11, 0, 10**11))
-    assert corpus_cache.size_limit(tmp_path) == 10**10
-    monkeypatch.setattr(corpus_cache.shutil, "disk_usage", lambda path: usage(10**13, 0, 10**13))
-    assert corpus_cache.size_limit(tmp_path) == 20 * 10**9
-
-
 CONCURRENT = """
 import sys, time
 import embeddings.corpora.corpus as module

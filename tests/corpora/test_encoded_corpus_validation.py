@@ -97,12 +97,9 @@ def alternate(borders):
 
 HOSTILE = {  # files that are valid by themselves, and may have new digests
     "alternating borders": change_array(SENTENCES, set_inner(alternate)),
-    "negative borders": change_array(SENTENCES, set_inner(lambda borders: -np.arange(1, len(borders) - 1) * 10**6)),
     "a distant border": change_array(SENTENCES, assign(7, 2**62)),
     "a first border": change_array(SENTENCES, assign(0, -1)),
-    "a last border": change_array(SENTENCES, assign(-1, 10**6)),
     "alternating documents": change_array(DOCUMENTS, set_inner(alternate)),
-    "ids of -5": change_array(IDS, assign(slice(None, None, 3), -5)),
     "ids of 2^30": change_array(IDS, assign(slice(None, None, 3), 2**30)),
     "an id beyond the unknown word": change_array(IDS, assign(5, 17)),
     "a shortened vocabulary": change_vocabulary(lambda vocabulary: vocabulary.select(max_vocab=8)),

@@ -1,10 +1,7 @@
 """Text in other encodings than UTF-8: conversion, signs in the first bytes, positions of errors."""
 
-import bz2
 import codecs
 import encodings.aliases
-import gzip
-import lzma
 import re
 
 import pytest
@@ -14,8 +11,6 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora.reading.encodings import Transcoder, Utf8Decoder, check_encoding
-from embeddings.corpora.reading.labelled_texts import LabelFormat
-from embeddings.corpora.reading.sources import File
 from embeddings.errors import CorpusError, SettingError
 
 TEXTS = {
@@ -37,7 +32,6 @@ TEXTS = {
     "utf-8-sig": "Käse für drei Euro",
     "cp500": "Cheese in EBCDIC",
 }
-PACK = {"txt": bytes, "txt.gz": gzip.compress, "txt.bz2": bz2.compress, "txt.xz": lzma.compress}
 
 
 @pytest.mark.parametrize("size", [1, 5, 1 << 18])
@@ -50,14 +44,6 @@ def test_text_is_read_in_its_encoding(tmp_path, encoding, size):
         encode(tmp_path / "other.txt", encoding=encoding, block_size=size) as encoded,
     ):
         assert decoded(encoded) == decoded(expected)
-
-
-@pytest.mark.parametrize("extension", PACK)
-def test_compressed_text_in_other_encodings(tmp_path, extension):
-    path = tmp_path / f"t.{extension}"
-    path.write_bytes(PACK[extension](("Käse für drei\n" * 5000).encode("utf-16")))
-    with encode(path, encoding="utf-16") as encoded:
-        assert decoded(encoded) == [["käse", "für", "drei"]] * 5000
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
@@ -192,11 +178,6 @@ def test_commands(tmp_path, monkeypatch):
     assert "t.txt is text in UTF-16, by its byte order mark, not in UTF-8; set --encoding to utf-16" in result.stderr
     expect("vocabulary", "t.txt", "-o", "v.txt", "--encoding", "utf-16")
     assert (tmp_path / "v.txt").read_text("utf-8").split() == ["drei", "1", "für", "1", "käse", "1"]
-    texts = list(LabelFormat().read([File(tmp_path / "t.txt")], encoding="utf-16"))
-    assert texts[0].data.decode() == "Käse für drei\n"
-    (tmp_path / "t.txt").write_bytes("Käse für\n".encode("cp1252"))
-    result = expect("vocabulary", "t.txt", "-o", "w.txt", "--encoding-errors", "ignore")
-    assert "invalid bytes at 2 positions of the text: t.txt, byte 1 (0xe4), line 1; t.txt, byte 6" in result.stderr
     assert (
         "unknown encoding 'klingon'"
         in expect("vocabulary", "t.txt", "-o", "w.arrow", "--encoding", "klingon", code=2).stderr

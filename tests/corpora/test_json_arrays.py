@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
-import embeddings as em
 from embeddings.corpora.reading.json_arrays import array_lines
 from embeddings.errors import CorpusError
 
@@ -65,7 +64,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt", "a"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a"])
 @pytest.mark.parametrize("size", [50, 1 << 18])
 def test_json_is_read_under_any_name(tmp_path, written, name, size):
     (tmp_path / name).write_text(WRITTEN[written], "utf-8")
@@ -74,12 +73,6 @@ def test_json_is_read_under_any_name(tmp_path, written, name, size):
         assert encoded.tags.to_pylist() == [row["id"] for row in ROWS]
     with encode(tmp_path / name, text_column="text", rows=120, block_size=size) as encoded:
         assert len(decoded(encoded)) == 120
-
-
-def test_texts_of_json_are_embedded_without_its_keys(tmp_path):
-    vectors = em.Vectors(["red", "text"], [[1.0, 0.0], [0.0, 1.0]])
-    (tmp_path / "a.json").write_text('[{"text": "red"}, {"text": "red red"}]')
-    assert em.embed(vectors, tmp_path / "a.json", pool="mean").tolist() == [[1, 0], [1, 0]]
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,10 @@ def read_json(data, size, columns, policy="strict", *, with_arrow=True):
 )
 @example(body='{"text": "a", "tag": 1.50, "x": [{"y": [[]]}, {}]}\n', size=77, tags=("tag",), policy="strict")
 @example(body='{"text": ["a", "b"], "tag": 1}\n{"text": "b", "tag": 1}\n', size=1 << 18, tags=(), policy="strict")
+@example(body='{"text":"a"} {"text":"c"}\n{"text":"a",\n"tag":"b"}', size=77, tags=(), policy="strict")
+@example(body='{"text":"a","x":{}\n,"y":\n{}} {"text":"a"}\n', size=1 << 18, tags=(), policy="strict")
+@example(body='{"text": "a"}\n\ufeff{"text": "a", "x": [NaN, ' + "9" * 5000 + "]}", size=77, tags=(), policy="strict")
+@example(body='{"text": "a"}\r\n  \n{"text": "' + "word " * 2000 + '"}\n{"te', size=40, tags=(), policy="strict")
 @example(body='{"text": "' + "[" * 70 + '", "x": ' + "[" * 70 + "]" * 70 + "}\n", size=77, tags=(), policy="strict")
 def test_any_json_lines_give_the_same_rows_and_the_same_error(body, size, tags, policy):
     data = FIRST_LINE + body.encode("utf-8", "surrogatepass")
@@ -108,58 +112,6 @@ def test_each_value_of_json_is_accepted_or_refused_as_by_the_standard_library(na
         parsed = read_json(data, len(first), columns, "replace")
         assert parsed[1:] == (error, n_errors), line
         assert error or parsed[0] == rows, line
-
-
-JSON_CASES = {
-    "plain": '{"text": "a", "tag": "b"}\n',
-    "no final line end": '{"text": "a", "tag": "b"}',
-    "blank lines": '\n{"text": "a", "tag": "b"}\n\n\r\n  \n{"text": "c", "tag": "d"}\n\n',
-    "carriage returns": '{"text": "a", "tag": "b"}\r\n{"text": "c", "tag": "d"}\r\n',
-    "white space around": ' {"text": "a", "tag": "b"}\t\n{ "text" :\r"c" , "tag":"d" }  \n',
-    "fields in another order": '{"x": 1, "tag": "b", "text": "a"}\n{"text": "c", "y": {}, "tag": "d"}\n',
-    "a duplicate field": '{"text": "a", "tag": "b", "text": "c"}\n',
-    "a duplicate field that is not read": '{"text": "a", "tag": "b", "x": 1, "x": "y"}\n',
-    "nested values": '{"text": "a", "tag": "b", "x": [{"text": "n", "tag": [1]}, {"text": {}}]}\n',
-    "names in escapes": '{"te\\u0078t": "a", "\\u0074ag": "b"}\n',
-    "a missing text": '{"tag": "b"}\n',
-    "a missing tag": '{"text": "a"}\n',
-    "null": '{"text": null, "tag": null}\n{"text": "a", "tag": null}\n',
-    "a tag that is a number": '{"text": "a", "tag": 1.50}\n',
-    "tags in a list": '{"text": "a", "tag": ["b", "c"]}\n',
-    "a list of tokens": '{"text": ["a", "b"], "tag": "c"}\n',
-    "an object as text": '{"text": {"a": 1}, "tag": "c"}\n',
-    "huge integers": '{"text": "a", "tag": "b", "x": ' + "9" * 5000 + "}\n",
-    "NaN": '{"text": "a", "tag": "b", "x": [NaN, -Infinity, 1e999]}\n',
-    "escapes": '{"text": "\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u0000", "tag": "\\u2028"}\n',
-    "surrogate pairs": '{"text": "\\ud83d\\ude00", "tag": "\\uD83D\\uDE00"}\n',
-    "a lone high surrogate": '{"text": "\\ud83d", "tag": "b"}\n',
-    "a lone low surrogate": '{"text": "\\ude00", "tag": "b"}\n',
-    "control characters": '{"text": "a\tb", "tag": "c"}\n',
-    "two objects in a line": '{"text": "a", "tag": "b"} {"text": "c", "tag": "d"}\n',
-    "an object over lines": '{"text": "a",\n"tag": "b"}\n',
-    "two objects in a line and one over two": '{"text":"a","tag":"b"} {"text":"c","tag":"d"}\n{"text":"a",\n"tag":"b"}',
-    "objects that end and begin lines": '{"text":"a","tag":"b","x":{}\n,"y":\n{}} {"text":"a","tag":"b"}\n',
-    "a comma after an object": '{"text": "a", "tag": "b"},\n{"text": "c", "tag": "d"}\n',
-    "a list of objects": '[{"text": "a", "tag": "b"}]\n',
-    "text after an object": '{"text": "a", "tag": "b"}x\n',
-    "a cut line": '{"text": "a", "tag": "b"}\n{"text": "a", "ta',
-    "a byte order mark within": '\ufeff{"text": "a", "tag": "b"}\n',
-    "wide white space": '\u3000{"text": "a", "tag": "b"}\n\u3000\n',
-    "a comment": '{"text": "a", "tag": "b"} // c\n',
-    "a long line": '{"text": "' + "word " * 2000 + '", "tag": "b"}\n{"text": "c", "tag": "d"}\n',
-}
-
-
-@pytest.mark.parametrize("name", JSON_CASES)
-@pytest.mark.parametrize("start", ["", "\ufeff"])
-def test_odd_json_lines_give_the_rows_or_the_error_of_the_standard_library(name, start):
-    data, columns = start.encode() + FIRST_LINE + JSON_CASES[name].encode(), ColumnSelection("text", ("tag",))
-    expected, error, n_errors = read_json(data, 1 << 18, columns, "replace", with_arrow=False)
-    for size in (1, 40, 77, 1 << 18):
-        rows, parsed_error, n_parsed_errors = read_json(data, size, columns, "replace")
-        assert (parsed_error, n_parsed_errors) == (error, n_errors)
-        if error is None:
-            assert rows == expected
 
 
 def test_common_lines_are_parsed_by_arrow(monkeypatch):

@@ -79,14 +79,7 @@ def test_the_word_of_the_text_and_lost_tokens_count_as_unknown():
         em.train("skipgram", TEXT, **SMALL, unknown_rows=50)
 
 
-@pytest.mark.parametrize(
-    "trainer",
-    [
-        "skipgram",
-        "glove",
-        *(pytest.param(n, marks=pytest.mark.slow) for n in ("cbow", "structured-skipgram", "continuous-window")),
-    ],
-)
+@pytest.mark.parametrize("trainer", ["skipgram", "glove"])
 def test_every_trainer_of_windows_learns_the_rows(trainer):
     names = SMALL if trainer != "glove" else {name: SMALL[name] for name in SMALL if name != "subsample"}
     corpus = em.Corpus(TEXT)

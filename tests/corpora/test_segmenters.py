@@ -1,6 +1,5 @@
 """Tokenizers of other libraries, in processes of their own."""
 
-import json
 import os
 import signal
 import subprocess
@@ -9,7 +8,6 @@ import time
 
 import numpy as np
 import pytest
-from commands import expect
 from naive_corpora import decoded, encode
 from platforms import needs_kill
 
@@ -65,7 +63,7 @@ def processes(request, monkeypatch):
     monkeypatch.setattr(text_pool, "available_threads", lambda: request.param)
 
 
-@pytest.mark.parametrize("size", [700, pytest.param(1 << 18, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [700])
 def test_lines_stay_in_order(tmp_path, fake, processes, size):
     (tmp_path / "a.txt").write_text("\n".join(LINES[:1000]) + "\n")
     (tmp_path / "b.txt").write_text("\r\n".join(LINES[1000:]))
@@ -78,7 +76,7 @@ def test_lines_stay_in_order(tmp_path, fake, processes, size):
         assert decoded(encoded) == [[word for word in line.split() if word != ","] for line in LINES[:5]]
 
 
-@pytest.mark.parametrize("size", [50, pytest.param(1 << 18, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [50])
 def test_rows_have_lines_and_tags(fake, processes, size):
     rows = [{"text": f"first {number}\n,\n\nthird", "tags": [f"t{number}", "all"]} for number in range(300)]
     with encode(rows, tokenizer="fake", text_column="text", tag_column="tags", block_size=size) as encoded:
@@ -115,7 +113,7 @@ def test_a_callable_gets_lines_of_spaces_and_may_return_any_strings():
         encode(["a", "b"], tokenizer=lambda line: [5] if line == "b" else [line])
 
 
-@pytest.mark.parametrize("size", [200, pytest.param(1 << 18, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [200])
 def test_an_error_has_file_and_line(tmp_path, fake, processes, size):
     (tmp_path / "good").write_text("good\n")
     (tmp_path / "t").write_text("\n".join(["fine words"] * 1234 + ["boom"] + ["fine words"] * 100))
@@ -226,24 +224,6 @@ def test_a_tokenizer_json(tmp_path, monkeypatch, processes):
     with encode("t.txt", tokenizer="huggingface:tokenizer.json", block_size=200) as encoded:
         assert decoded(encoded) == [["play", "##ing", "play", "!"]] * 500
         assert encoded.meta["settings"]["tokenizer"] == "huggingface:tokenizer.json"
-    expect("vocabulary", "t.txt", "-o", "v.txt", "--tokenizer", "huggingface:tokenizer.json")
-    assert (tmp_path / "v.txt").read_text().split()[:2] == ["play", "1000"]
-    expect(
-        "train",
-        "skipgram",
-        "t.txt",
-        "-o",
-        "model",
-        "--tokenizer",
-        "huggingface:tokenizer.json",
-        "--dim",
-        4,
-        "--epochs",
-        1,
-    )
-    record = json.loads((tmp_path / "model" / "model.json").read_text())["record"]
-    assert record["text"]["tokenizer"] == "huggingface:tokenizer.json"
-    expect("train", "--continue", "model", "t.txt", "-o", "model2")
 
 
 @pytest.mark.filterwarnings("ignore")  # of the libraries

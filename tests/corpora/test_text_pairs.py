@@ -3,7 +3,6 @@
 import gzip
 import io
 import itertools
-import json
 import os
 import threading
 
@@ -12,8 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from platforms import needs_pipes
 
 import embeddings as em
@@ -69,25 +66,6 @@ def test_three_columns_of_text_are_triplets_and_numbers_of_rows_are_not_ratings(
     assert read(em.corpora.TextPairs(numbered)) == [("a", "c", None, None), ("b", "d", None, None)]
 
 
-texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).map(str.strip).filter(bool)
-rated = st.lists(st.tuples(texts, texts, st.floats(-1e6, 1e6)), min_size=2, max_size=6, unique_by=lambda row: row[2])
-
-
-@settings(max_examples=30, deadline=None)
-@given(rated)
-def test_any_texts_are_read_as_they_are(tmp_path_factory, rows):
-    if len({row[:2] for row in rows}) < 2:
-        return
-    folder, data = tmp_path_factory.mktemp("any"), pd.DataFrame(rows, columns=["left", "right", "score"])
-    data.to_csv(folder / "p.csv", index=False)
-    (folder / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data.to_dict("records")))
-    columns = em.corpora.PairFormat(left="left", right="right", rating="score", header=True)
-    expected = [(left, right, None, rating) for left, right, rating in rows]
-    for source in (folder / "p.csv", folder / "p.jsonl", data, rows):
-        names = em.corpora.PairFormat(left="1", right="2", rating="3") if source is rows else columns
-        assert read(em.corpora.TextPairs(source, pairs=names)) == expected
-
-
 def test_texts_may_begin_with_numbers(tmp_path):
     (tmp_path / "p.csv").write_text("book,year,score\n1984,a novel,1\nThe Trial,1925,2\nV,an other,3\n")
     assert read(em.corpora.TextPairs(tmp_path / "p.csv")) == [
@@ -131,19 +109,6 @@ def test_unusable_pairs_are_refused(rows, facts):
     with pytest.raises(CorpusError) as error:
         read(em.corpora.TextPairs(rows))
     assert all(fact in str(error.value) for fact in facts), str(error.value)
-
-
-@pytest.mark.parametrize("kind", ["pandas", "parquet"])
-def test_columns_that_are_not_utf8_follow_encoding_errors(tmp_path, kind):
-    table = pd.DataFrame({"a": ["é", "b\ud800c"], "b": ["x", "y"]}, dtype=object)
-    if kind == "parquet":
-        texts = pa.array(["é".encode(), b"b\xffc"], pa.binary())
-        texts = pa.StringArray.from_buffers(2, *texts.buffers()[1:])
-        table = tmp_path / "pairs.parquet"
-        pyarrow.parquet.write_table(pa.table({"a": texts, "b": ["x", "y"]}), table)
-    with pytest.raises(CorpusError, match="row 2 is not UTF-8 at byte 1"):
-        read(em.corpora.TextPairs(table))
-    assert [row[0] for row in read(em.corpora.TextPairs(table, encoding_errors="ignore"))] == ["é", "bc"]
 
 
 def test_lines_need_the_same_number_of_tabs(tmp_path):
