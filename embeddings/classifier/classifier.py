@@ -134,7 +134,8 @@ class LabelPredictor(AdvisesOnNames):
         all" and "negative sampling" it reads them from a table with steps of up to 0.008.
 
         Arguments:
-            texts: the texts. One without any known word or n-gram gets no label.
+            texts: the texts. The word `</s>` ends each, as in fastText, so that a text without any other known word or
+                n-gram gets the labels of `</s>`, or none from a classifier that does not know this word.
             k: maximum number of labels per text; -1 for all.
             threshold: minimum probability of a label.
             threads: by default all cores.
@@ -150,7 +151,7 @@ class LabelPredictor(AdvisesOnNames):
     def predict_proba(self, texts: Iterable[str], *, threads: int | None = None) -> np.ndarray:
         """Exact probabilities of all labels, float32 (texts, labels), without the approximations of `predict`.
 
-        Rows sum to 1 with the losses "softmax" and "hierarchical softmax". A text without any known word or n-gram gets
+        Rows sum to 1 with the losses "softmax" and "hierarchical softmax". A text that gets no label by `predict` has
         the probabilities of a zero vector.
 
         Raises:
@@ -177,7 +178,8 @@ class LabelPredictor(AdvisesOnNames):
     def embed(self, texts: Iterable[str], *, threads: int | None = None) -> np.ndarray:
         """The mean of the rows of each text's words and n-grams, float32 (texts, dim), from which labels are predicted.
 
-        It is fastText's sentence vector of a supervised model; zeros for a text without any known word or n-gram.
+        It is fastText's sentence vector of a supervised model, in which `</s>` ends each text; zeros if no word or
+        n-gram is known.
 
         Raises:
             SettingError: `texts` is a single string.

@@ -55,8 +55,9 @@ def command(
 
     With --labels, VECTORS are classifiers: precision, recall and F1 of the K most probable labels, calibration error,
     and the most frequent confusions of labels. Where each text has one label, F1 equals precision and recall, which
-    --sections and --json print too, with all labels and the whole confusion matrix. `covered` texts have a known word.
-    The method `the most frequent labels` is the score of predicting these for every text.
+    --sections and --json print too, with all labels and the whole confusion matrix. `covered` texts have a known word,
+    which the end of a text is to most classifiers. The method `the most frequent labels` is the score of predicting
+    these for every text.
     """
     exclude("report", "concat_with", why=": it requires word vectors")
     exclude("labels", "report", "concat_with", "unknown")

@@ -313,11 +313,11 @@ N_CONFUSIONS = 10  # that are no details
 N_UNKNOWN = 5  # labels that a note names
 MAJORITY = "the most frequent labels"
 PROTOCOL = (
-    "micro-averaged over texts with labels; {threshold}; a text of which the classifier knows no word is predicted no "
-    "label, and labels that it does not know count in recall; fastText's test leaves out both, as the section "
-    f"'{KNOWN}' does; F1: 2 hits / (labels + predictions); macro: the mean over labels that occur or are predicted; "
-    f"calibration error: of the most probable label, {BINS} bins of equal width; interval: Wilson's where each text "
-    "counts at most once, else bootstrap over texts"
+    "micro-averaged over texts with labels; {threshold}; a text of which the classifier knows no word, not even </s> "
+    "at its end, is predicted no label, and labels that it does not know count in recall; fastText's test leaves out "
+    f"both, as the section '{KNOWN}' does; F1: 2 hits / (labels + predictions); macro: the mean over labels that occur "
+    f"or are predicted; calibration error: of the most probable label, {BINS} bins of equal width; interval: Wilson's "
+    "where each text counts at most once, else bootstrap over texts"
 )
 
 
