@@ -28,7 +28,7 @@ CONFIGURATIONS = [
     ("paragraph-dm", {"combine": "concat", "context": "past"}),
     ("paragraph-dbow", {"sampling": "window"}),
     ("sembei", {"max_n": 3, "per_length": "all"}),
-    ("sembei", {"max_n": 2, "per_length": "all", "compositional": True, "shuffle": True, "window": 2}),
+    ("sembei", {"max_n": 2, "per_length": "all", "compositional": True, "shuffle": True}),
     ("tensor-indexing", {"min_phrases": 0}),
 ]
 

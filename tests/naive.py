@@ -472,7 +472,6 @@ def lattice(source, ngrams, begin, end, key, size, negatives):
     one.
     """
     stream, ids, longest = Stream(key), [int(i) for i in source.ids], max(map(len, ngrams))
-    history = longest + source.window - 1
     line_of = [next(k for k, at in enumerate(source.lines) if at > i) for i in range(len(ids))]
     starts = {}
 
@@ -486,7 +485,7 @@ def lattice(source, ngrams, begin, end, key, size, negatives):
 
     if begin < end:
         first = int(source.lines[line_of[begin] - 1])
-        for position in range(max(first, begin - history), begin):
+        for position in range(max(first, begin - longest), begin):
             read(position)
     position = begin
     while position < end:
@@ -500,14 +499,13 @@ def lattice(source, ngrams, begin, end, key, size, negatives):
         pairs = []
         for at, is_line_end in positions:
             lefts = [
-                starts[at - gap - n][n]
-                for gap in range(source.window)
+                starts[at - n][n]
                 for n in range(1, longest + 1)
-                if n in starts.get(at - gap - n, ()) and line_of[at - gap - n] == line_of[at]
+                if n in starts.get(at - n, ()) and line_of[at - n] == line_of[at]
             ]
             pairs.append((lefts, [word for _, word in sorted(starts[at].items())]))
             pairs += [([], [])] * is_line_end
-        noise = draw_noise(len(pairs), history + 1, source, stream, negatives * -(-source.window * longest // 2))
+        noise = draw_noise(len(pairs), longest + 1, source, stream, negatives * -(-longest // 2))
         yield [(*pair, words) for pair, words in zip(pairs, noise, strict=True) if all(pair)]
 
 

@@ -74,15 +74,15 @@ def command(
     with Bar(output.quiet) as bar:
         if is_classifier:
             classifier = load_classifier(model, errors=encoding_errors)
-            if retrain is None:
-                small = classifier.quantize(**changes)
-            else:
-                from embeddings.plugins.classifier.text_classification import labelled_corpus, quantize
+            run: dict[str, Any] = {name: changes.pop(name) for name in ("epochs", "learning_rate") if name in changes}
+            if retrain is not None:
+                from embeddings.plugins.classifier import text_classification  # imports numba
 
-                texts = labelled_corpus(classifier, retrain, encoding_errors)
+                corpus = text_classification.labelled_corpus(classifier, retrain, encoding_errors)
+                run |= {"cutoff": changes.pop("cutoff"), "seed": settings["seed"], "threads": threads}
                 with Bar(output.quiet) as training:
-                    small = quantize(classifier, retrain=texts, threads=threads, progress=training, **changes)
-            small.export(out, force=output.force)
+                    classifier = text_classification.retrain(classifier, corpus, **run, progress=training)
+            classifier.quantize(**changes).export(out, force=output.force)
         else:
             changes = {name: value for name, value in changes.items() if name in ("cutoff", "dsub", "seed")}
             whole_model(model, encoding_errors).quantize(storage=storage, **changes).save(out, force=output.force)

@@ -57,6 +57,7 @@ REMOVED_SETTINGS: Mapping[str, Mapping[str, Any]] = {  # of earlier versions, wi
     "c2w": {"word_network": "bilstm", "filters": 25, "carry_state": False, "tie": False},
     "text-pairs": {"guide": ANY, "hidden_size": ANY, "linear_map": False, "sides": "shared"},
     "tensor-indexing": {"full_tensor": ANY},
+    "sembei": {"window": 1},
     **{name: {"tree": "huffman"} for name in WINDOW_MODELS},
 }
 REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {

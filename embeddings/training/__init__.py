@@ -1,6 +1,6 @@
 """Training shared by all models: preparation, the multithreaded loop, checkpoints, callbacks and progress.
 
-The namespace also has functions that change trained models, such as `quantize`.
+The namespace also has functions that change trained models, such as `retrain`.
 """
 
 from embeddings.support.imports import lazy_package
@@ -11,7 +11,7 @@ MODULES, __getattr__, __dir__ = lazy_package(__name__, {
     "models.concatenated_models": "concatenate",
     "models.model_group": "ModelGroup",
     "models.weighted_vectors": "weight_vectors",
-    "plugins.classifier.text_classification": "quantize",
+    "plugins.classifier.text_classification": "retrain",
     "plugins.distillation.teach": "load_teacher teach",
     "plugins.given_contexts": "GivenContexts",
     "plugins.ppmi_svd": "ShiftedPPMI",

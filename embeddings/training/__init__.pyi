@@ -5,7 +5,7 @@ from embeddings.cluster.cluster_training import Cluster as Cluster
 from embeddings.models.concatenated_models import concatenate as concatenate
 from embeddings.models.model_group import ModelGroup as ModelGroup
 from embeddings.models.weighted_vectors import weight_vectors as weight_vectors
-from embeddings.plugins.classifier.text_classification import quantize as quantize
+from embeddings.plugins.classifier.text_classification import retrain as retrain
 from embeddings.plugins.distillation.teach import load_teacher as load_teacher
 from embeddings.plugins.distillation.teach import teach as teach
 from embeddings.plugins.given_contexts import GivenContexts as GivenContexts

@@ -15,7 +15,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import S, SettingError
+from embeddings.errors import SettingError
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import padded
@@ -51,7 +51,6 @@ from embeddings.plugins.classifier.training_features import (
     text_features,
 )
 from embeddings.setting_names import WORD_SETTINGS
-from embeddings.settings import Positive
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption
 from embeddings.training.continued_training import extend_vocabulary, rows_in
@@ -204,63 +203,43 @@ def previous_buckets(model: Model) -> np.ndarray:
     return np.asarray(model.tables.get(NGRAM_BUCKETS, NO_BUCKETS))
 
 
-EPOCHS, LEARNING_RATE = 5, 0.05  # as in fastText
 Texts = Corpus | str | os.PathLike[str] | Iterable[Any]
 
 
-def quantize(
-    classifier: LabelPredictor, cutoff: Positive | None = None, *, retrain: Texts | None = None, epochs: int = EPOCHS,
-    learning_rate: float = LEARNING_RATE, dsub: Positive = 2, qnorm: bool = False, qout: bool = False, seed: int = 1,
-    threads: int | None = None, progress: ProgressOption = None,
+def retrain(
+    classifier: LabelPredictor, texts: Texts, cutoff: int, *, epochs: int = 5, learning_rate: float = 0.05,
+    seed: int = 1, threads: int | None = None, progress: ProgressOption = None,
 ) -> LabelPredictor:  # fmt: skip
-    """A small copy of a classifier, whose rows can be trained further after the others are cut off.
+    """A classifier with fewer rows of words and n-grams, trained further to make up for those that are cut off.
 
     Arguments:
         classifier: the classifier, which is not changed.
-        cutoff, dsub, qnorm, qout, seed: those of `LabelPredictor.quantize`.
-        retrain: labelled texts, by custom those of the training; requires `cutoff`. Unless it is a `Corpus`, its words
-            are split as in the training of the classifier.
-        epochs, learning_rate: of this training.
+        texts: labelled texts, by custom those of the training. Unless it is a `Corpus`, its words are split as in the
+            training of the classifier.
+        cutoff: as for `LabelPredictor.quantize`, which may follow.
+        epochs, learning_rate, seed: of this training, by default as in fastText.
         threads: by default all cores; single-threaded runs are bit-reproducible.
         progress: of this training, as for `Trainer.train`.
 
     Raises:
-        SettingError: an argument is out of range, or the classifier is quantised already.
-        CorpusError: the texts cannot be read, or have no label of the classifier.
+        SettingError: an argument is out of range, the classifier is quantised, or the texts have no label of it.
+        CorpusError: the texts cannot be read.
     """
-    if retrain is None:
-        return classifier.quantize(cutoff, dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
-    if cutoff is None:
-        raise SettingError(f"{S.retrain} requires {S.cutoff}: without it there is nothing to make up for")
-    small = retrained(
-        prune(classifier, cutoff), retrain, epochs=epochs, learning_rate=learning_rate, seed=seed, threads=threads,
-        progress=progress,
-    )  # fmt: skip
-    return small.quantize(dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
-
-
-def retrained(
-    classifier: LabelPredictor, texts: Texts, *, epochs: int, learning_rate: float, seed: int, threads: int | None,
-    progress: ProgressOption,
-) -> LabelPredictor:  # fmt: skip
-    """A classifier with the same words, n-grams and labels, whose rows are trained further."""
-    features = classifier.features
+    small = prune(classifier, cutoff)
+    features = small.features
     has_ngrams = features.word_ngrams > 1 or features.max_n > 0
-    trainer = retraining(classifier)(
-        dim=classifier.output.shape[1],
+    trainer = retraining(small)(
+        dim=small.output.shape[1],
         epochs=epochs,
         learning_rate=learning_rate,
         word_ngrams=features.word_ngrams,
         min_n=features.min_n,
         max_n=features.max_n,
         buckets=features.buckets if has_ngrams else None,
-        objective={loss: name for name, loss in LOSSES.items()}[classifier.loss],
+        objective={loss: name for name, loss in LOSSES.items()}[small.loss],
     )
-    text = labelled_corpus(classifier, texts)
-    model = trainer.train(text, threads=threads, seed=seed, progress=progress)
-    return replace(
-        classifier, inputs=DenseRows(model.tables[INPUTS]), output=model.tables[OUTPUT], quantised_output=None
-    )
+    model = trainer.train(labelled_corpus(small, texts), threads=threads, seed=seed, progress=progress)
+    return replace(small, inputs=DenseRows(model.tables[INPUTS]), output=model.tables[OUTPUT], quantised_output=None)
 
 
 def labelled_corpus(classifier: LabelPredictor, texts: Texts, encoding_errors: DecodingPolicy = "strict") -> Corpus:

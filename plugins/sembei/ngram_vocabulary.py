@@ -4,7 +4,7 @@ An n-gram can be frequent only if its first and its last n - 1 tokens are freque
 for each length counts pairs of overlapping n-grams one token shorter; the key of a pair is prefix << 32 | suffix.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,6 @@ from embeddings.corpora.key_counts import CHUNK, count_keys
 from embeddings.corpora.tokenizers import characters
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.training.continued_training import extend_vocabulary
 
 CHUNK_SIZE = CHUNK  # tokens read at a time
 MAX_NGRAMS = 1 << 23  # distinct n-grams of one length in memory, 16 to 48 bytes each
@@ -65,7 +64,6 @@ def frequent_ngrams(
     max_vocab: int | None = None,
     cross_lines: bool = False,
     max_ngrams: int = MAX_NGRAMS,
-    previous: Vocabulary | None = None,
 ) -> Ngrams:
     """The n-grams of one to `max_n` tokens that occur at least `min_count` times.
 
@@ -79,11 +77,9 @@ def frequent_ngrams(
         cross_lines: n-grams may cross line ends, but not document ends.
         max_ngrams: distinct n-grams of one length in memory. If more are frequent, the rarest n-grams and all
             longer n-grams that contain them are left out.
-        previous: the n-grams of a model, with their counts, to which the counts in the corpus are added. All of them
-            are kept, also with `max_vocab`.
     """
-    if previous is None:
-        check_vocabulary(encoded)
+    if encoded.meta["fixed_vocabulary"]:
+        raise SettingError("n-grams are counted from the corpus: leave out its fixed vocabulary")
     tokens = encoded.vocabulary.words
     order = np.argsort(np.argsort(np.array(tokens, object)))
     sequences_by_length, counts_by_length = [], []
@@ -98,26 +94,15 @@ def frequent_ngrams(
             counts_by_length.append(counter.counts[selected])
     sequences, joiner = np.concatenate(sequences_by_length), joiner_of(tokens)
     spellings = [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]
-    if previous is not None:
-        vocabulary, sequences, spellings = extend_ngrams(
-            previous, encoded, sequences, spellings, counter.lines, max_vocab
-        )
-    elif spellings:
-        counts_by_word: dict[str, int] = {}  # different tokens may spell the same string
-        for word, count in zip(spellings, np.concatenate(counts_by_length).tolist(), strict=True):
-            counts_by_word[word] = counts_by_word.get(word, 0) + count
-        vocabulary = Vocabulary.from_counts(counts_by_word).select(max_vocab=max_vocab)
-    else:
+    if not spellings:
         raise CorpusError(f"no n-gram occurs {min_count} times; lower {S.min_count}")
+    counts_by_word: dict[str, int] = {}  # different tokens may spell the same string
+    for word, count in zip(spellings, np.concatenate(counts_by_length).tolist(), strict=True):
+        counts_by_word[word] = counts_by_word.get(word, 0) + count
+    vocabulary = Vocabulary.from_counts(counts_by_word).select(max_vocab=max_vocab)
     words = np.array([vocabulary.ids.get(word, token_trie.NONE) for word in spellings], np.int32)
     unit = "words" if joiner else "characters"
     return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), counter.lines, unit)
-
-
-def check_vocabulary(encoded: EncodedCorpus) -> None:
-    """Refuse a corpus with a fixed vocabulary, which lacks tokens."""
-    if encoded.meta["fixed_vocabulary"]:
-        raise SettingError("n-grams are counted from the corpus: leave out its fixed vocabulary")
 
 
 class NgramCounter:
@@ -213,48 +198,6 @@ def joiner_of(tokens: Sequence[str]) -> str:
     return "" if all(len(characters(token)) <= 1 for token in tokens) else "_"
 
 
-def extend_ngrams(
-    previous: Vocabulary, encoded: EncodedCorpus, sequences: NDArray[np.int32], spellings: list[str],
-    lines: NDArray[np.int64], max_vocab: int | None,
-) -> tuple[Vocabulary, NDArray[np.int32], list[str]]:  # fmt: skip
-    """The n-grams of a model and of new text, with the counts of both; all sequences of tokens, and their spellings."""
-    tokens, max_n = encoded.vocabulary.words, sequences.shape[1]
-    ids, joiner = {token: number for number, token in enumerate(tokens)}, joiner_of(tokens)
-    longest = max(map(len, tokens), default=0)
-    rare = sorted(set(previous.words).difference(spellings))
-    found = [(word, row) for word in rare for row in token_sequences(word, ids, joiner, longest, max_n)]
-    others = np.full((len(found), max_n), token_trie.NONE, np.int32)
-    for sequence, (_, row) in zip(others, found, strict=True):
-        sequence[: len(row)] = row
-    sequences, spellings = np.concatenate([sequences, others]), spellings + [word for word, _ in found]
-    if not spellings:
-        raise CorpusError("the corpus and the model have no n-gram in common")
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(spellings))}
-    trie = token_trie.build_trie(sequences, np.array([numbers[word] for word in spellings], np.int32), len(tokens))
-    text, counts = np.asarray(encoded.ids), np.zeros(len(numbers), np.int64)
-    for begin in range(0, len(text), CHUNK_SIZE):  # so that an interrupt is handled in between
-        count_occurrences(trie, text, np.asarray(lines), begin, min(begin + CHUNK_SIZE, len(text)), counts)
-    occurring = {word: count for word, count in zip(numbers, counts.tolist(), strict=True) if count}
-    vocabulary = extend_vocabulary(previous, Vocabulary.from_counts(occurring), min_count=1, max_vocab=max_vocab)
-    return vocabulary, sequences, spellings
-
-
-def token_sequences(word: str, ids: Mapping[str, int], joiner: str, longest: int, max_n: int) -> list[list[int]]:
-    """All sequences of at most `max_n` tokens of up to `longest` characters, with a joiner in between, of a string."""
-    complete, incomplete = [], [(0, [])]  # type: tuple[list[list[int]], list[tuple[int, list[int]]]]
-    while incomplete:
-        start, row = incomplete.pop()
-        for end in range(start + 1, min(start + longest, len(word)) + 1):
-            token = ids.get(word[start:end])
-            if token is None:
-                continue
-            if end == len(word):
-                complete.append([*row, token])
-            elif len(row) + 1 < max_n and word.startswith(joiner, end):
-                incomplete.append((end + len(joiner), [*row, token]))
-    return complete
-
-
 @entry_point
 def write_pairs(numbers: np.ndarray, keys: np.ndarray) -> int:
     """Write the keys of all pairs of neighbouring numbers; returns how many there are."""
@@ -273,19 +216,3 @@ def lengthen_ngrams(numbers: np.ndarray, pairs: token_trie.TokenTrie) -> None:
         # An n-gram is the pair of its two (n-1)-grams, so each length takes one more pass and no strings.
         is_pair = numbers[i] >= 0 and numbers[i + 1] >= 0
         numbers[i] = token_trie.child(pairs, np.int64(numbers[i]), numbers[i + 1]) if is_pair else token_trie.NONE
-
-
-@allocating_entry_point
-def count_occurrences(
-    trie: token_trie.TokenTrie, ids: np.ndarray, lines: np.ndarray, begin: int, end: int, counts: np.ndarray
-) -> None:
-    """counts[w] += 1 for each n-gram w that starts at a position from `begin` to `end` and ends on the same line."""
-    ngrams, line = np.empty(trie.longest, np.int32), np.searchsorted(lines, begin, side="right")
-    for position in range(begin, end):
-        while line < lines.shape[0] and lines[line] <= position:
-            line += 1
-        border = ids.shape[0] if line == lines.shape[0] else min(lines[line], ids.shape[0])
-        token_trie.find_sequences(trie, ids, position, border, ngrams)
-        for word in ngrams:
-            if word >= 0:
-                counts[word] += 1

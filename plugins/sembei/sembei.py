@@ -15,9 +15,8 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import allocating_entry_point, dispatched, entry_point, implements, inline
-from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.token_trie import NONE, TokenTrie, build_trie, find_sequences
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.block import (
     END,
     FIRST,
@@ -38,7 +37,7 @@ from embeddings.kernels.row_operations import address, padded, prefetch, scatter
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
 from embeddings.models.model import Model, saved_array
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
-from embeddings.plugins.sembei.ngram_vocabulary import check_vocabulary, frequent_ngrams
+from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
 from embeddings.settings import (
     LEARNING_RATE,
     RATE_RANGE,
@@ -53,7 +52,7 @@ from embeddings.support.imports import import_library
 from embeddings.training.plan import Plan
 from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import TrainingData, with_vocabulary
+from embeddings.training.training_data import TrainingData
 
 LATTICE_SIZE = 8192  # positions in a block
 BORDER = NONE - 1  # in place of n-grams, between two lines
@@ -68,7 +67,6 @@ class LatticeSource(NamedTuple):
     keep_thresholds: (vocabulary,) uint32, for subsampling.
     noise: (vocabulary,) alias table of the noise distribution.
     windows_per_draw: how many positions, too far apart for one n-gram, share one set of negative samples.
-    window: how many boundaries of n-grams, from a position backwards, are its contexts.
     """
 
     ids: np.ndarray
@@ -77,7 +75,6 @@ class LatticeSource(NamedTuple):
     keep_thresholds: np.ndarray
     noise: np.ndarray
     windows_per_draw: int
-    window: int = 1
 
 
 class LatticeBlock(NamedTuple):
@@ -92,17 +89,17 @@ class LatticeBlock(NamedTuple):
     cursor: np.ndarray
 
 
-def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE, window: int = 1) -> LatticeBlock:
+def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE) -> LatticeBlock:
     """An empty block for n-grams of up to `longest` tokens, small enough for a core's private cache."""
-    noise, history = noise_groups(window * longest) * negatives, longest + window - 1
-    size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), history + 1)
-    rows = np.full((history + size + 1, longest), NONE, np.int32)
+    noise = noise_groups(longest) * negatives
+    size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), longest + 1)
+    rows = np.full((longest + size + 1, longest), NONE, np.int32)
     return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), new_cursor())
 
 
 def is_valid_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end: int) -> bool:
     """Whether training can continue from a restored block of the share `ids[begin:end]`: kernels check no bounds."""
-    history = block.starts.shape[1] + source.window - 1
+    history = block.starts.shape[1]
     first, last = block.cursor[FIRST : LAST + 1].tolist()
     is_ordered = first == last == 0 or history == first <= last <= len(block.starts)
     has_valid_ngrams = all_in_range(block.starts, len(source.keep_thresholds), BORDER)
@@ -125,7 +122,7 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
     `rng` (2,) is a key and a counter.
     """
     cursor, size = block.cursor, block.starts.shape[0] - 1
-    history = block.starts.shape[1] + source.window - 1
+    history = block.starts.shape[1]
     position, end, line = cursor[POSITION], cursor[END], cursor[LINE]
     before, n = position, history
     # N-grams that began in the last block end in this one.
@@ -142,7 +139,7 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
             if position > begin:  # the last n-grams of a line and the first of the next are not adjacent
                 block.starts[n, :] = BORDER
                 n += 1
-    # Positions further apart than an n-gram and its window have no n-gram in common, so they may share samples.
+    # Positions further apart than an n-gram have no n-gram in common, so they may share samples.
     draw_noise(block.noise, source.noise, history + 1, source.windows_per_draw, history, n, rng)
     cursor[POSITION], cursor[LINE], cursor[FIRST], cursor[LAST] = position, line, history, n
     return int(position - before)
@@ -152,12 +149,12 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
 def carry_over(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) -> None:
     """Copy the history to the start of the block: the n-grams of earlier positions may end in this block."""
     cursor, longest = block.cursor, block.starts.shape[1]
-    last, line, history = cursor[LAST], cursor[LINE], longest + source.window - 1
-    for i in range(history):
-        position = cursor[POSITION] - history + i
+    last, line = cursor[LAST], cursor[LINE]
+    for i in range(longest):
+        position = cursor[POSITION] - longest + i
         if last != 0:
             for n in range(longest):
-                block.starts[i, n] = block.starts[last - history + i, n]
+                block.starts[i, n] = block.starts[last - longest + i, n]
         elif cursor[POSITION] < cursor[END] and position >= max(line_end(source.lines, line - 1, cursor[END]), 0):
             find_starts(block, source, i, position, line_end(source.lines, line, source.ids.shape[0]), rng)
         else:
@@ -179,20 +176,14 @@ def find_starts(block: LatticeBlock, source: LatticeSource, i: int, position: in
 
 
 @inline
-def adjacent_ngrams(block: LatticeBlock, buffers: StepBuffers, i: int, window: int) -> tuple[int, int]:
-    """Write the n-grams that end at position i, then the n-grams that start at i, to `contexts`; returns both counts.
-
-    With a window of more than 1, n-grams that end up to `window` - 1 positions earlier on the line count too.
-    """
+def adjacent_ngrams(block: LatticeBlock, buffers: StepBuffers, i: int) -> tuple[int, int]:
+    """Write the n-grams that end at position i, then those that start at i, to `contexts`; returns both counts."""
     lefts = rights = 0
-    for gap in range(window):
-        if gap > 0 and block.starts[i - gap, 0] == BORDER:
-            break
-        for n in range(block.starts.shape[1]):
-            ngram = block.starts[i - gap - n - 1, n]
-            if ngram >= 0:
-                buffers.contexts[lefts] = ngram
-                lefts += 1
+    for n in range(block.starts.shape[1]):
+        ngram = block.starts[i - n - 1, n]
+        if ngram >= 0:
+            buffers.contexts[lefts] = ngram
+            lefts += 1
     for n in range(block.starts.shape[1]):
         ngram = block.starts[i, n]
         if ngram >= 0:
@@ -220,10 +211,9 @@ def fill_targets(output: np.ndarray, buffers: StepBuffers, positives: np.ndarray
 
 
 def new_lattice_buffers(
-    longest: int, negatives: int, width: int, *, max_parts: int = 0, dtype: type = np.float32, window: int = 1
+    longest: int, negatives: int, width: int, *, max_parts: int = 0, dtype: type = np.float32
 ) -> StepBuffers:
     """Step buffers for n-grams of up to `longest` tokens; `max_parts` is for n-grams that are sums of rows."""
-    longest *= window
     targets = longest + noise_groups(longest) * negatives
     contexts, rows = 2 * longest + max_parts, 2 * longest if max_parts else 0
     return new_step_buffers(longest, targets, width, contexts=contexts, rows=rows, dtype=dtype)
@@ -319,12 +309,11 @@ NO_PARTS = NgramOccurrences(np.zeros(1, np.int64), np.empty(0, np.int32))
 
 
 class LatticeOperands(NamedTuple):
-    """Vectors of n-grams, output vectors of right and left neighbours, each (n-grams, padded dim), and the window."""
+    """Vectors of n-grams, output vectors of right and left neighbours, each (n-grams, padded dim)."""
 
     words: np.ndarray
     right: np.ndarray
     left: np.ndarray
-    window: int = 1
     parts: NgramOccurrences = NO_PARTS
 
 
@@ -343,7 +332,7 @@ def learn_block(block: LatticeBlock, operands: LatticeOperands, buffers: StepBuf
     """
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         prefetch_next(block, operands, i + 1)
-        m, p = adjacent_ngrams(block, buffers, i, operands.window)
+        m, p = adjacent_ngrams(block, buffers, i)
         if m > 0 and p > 0:
             lefts, rights = buffers.contexts[:m], buffers.contexts[m : m + p]
             predict(operands, operands.right, buffers, lefts, rights, block.noise[i], rate)
@@ -458,13 +447,6 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         "Number of the most frequent n-grams of 1, 2, ... characters that get vectors; the last number is for all "
         "greater lengths. 'all' takes every n-gram that occurs at least --min-count times.  [default: 3000,20000]",
     )
-    window: int = option(
-        1,
-        "How many character boundaries are contexts: 1 takes n-grams that are adjacent, as in the paper; N also those "
-        "with up to N - 1 characters between them.",
-        ge=1,
-        le=100,
-    )
     cross_lines: bool = option(False, "Let n-grams cross line ends, but not document ends.")
     compositional: bool = option(
         False,
@@ -472,7 +454,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         "string has a vector. Use about a quarter of the learning rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
-    fixed_settings = ("dim", "max_n", "compositional")
+    unsupported = frozenset({"continued"})
     composer = staticmethod(new_composer)
 
     def __post_init__(self) -> None:
@@ -499,7 +481,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
 
         If compositional, there is also "ngrams", the rows that vectors are sums of.
         """
-        continued, tokens = data.run_options.continued, data.encoded.vocabulary.words
+        tokens = data.encoded.vocabulary.words
         longer = next((token for token in tokens if len(token) > 1 and token != LOWER_DOTTED_I), None)
         if self.compositional and longer is not None:  # the n-grams within a string start at every code point
             one = f"{S.tokenizer('codepoints')}, got {longer!r}"
@@ -511,15 +493,8 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             per_length=self.limits,
             max_vocab=self.max_vocab,
             cross_lines=self.cross_lines,
-            previous=None if continued is None else continued.vocabulary,
         )
         vocabulary, words, longest = ngrams.vocabulary, ngrams.vocabulary.words, ngrams.sequences.shape[1]
-        longest_word = max(words, key=len, default="")
-        if self.compositional and len(longest_word) > self.max_n * len(LOWER_DOTTED_I):
-            raise FormatError(  # a trie would take time quadratic in its length
-                f"the vocabulary of the continued model is broken: an n-gram of {len(longest_word)} characters, "
-                f"but {S.max_n} is {self.max_n}: {longest_word:.20}"
-            )
         output = Table(rows=len(words), dim=self.dim, axis="words")
         saved_as = NGRAMS if self.compositional else VECTORS
         rows = replace(word_vectors(len(words), self.dim, self.initializer), saved_as=saved_as)
@@ -533,10 +508,9 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             keep_thresholds=keep_thresholds(vocabulary.keep_probabilities(self.subsample)),
             noise=alias_table(vocabulary.noise_weights(self.noise_exponent)),
             windows_per_draw=self.windows_per_draw,
-            window=self.window,
         )
         sizes, width = (longest, self.negatives), padded(self.dim)
-        new_block = partial(new_lattice, *sizes, window=self.window)
+        new_block = partial(new_lattice, *sizes)
         frozen: dict[int, np.ndarray] = {}  # the vectors of n-grams that are constant
 
         def export_sums(tables: Arrays) -> Arrays:
@@ -549,19 +523,14 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             tables={"words": rows, "right": output, "left": output},
             stream=TokenStream(source, new_block, fill_lattice, is_valid_lattice, ngrams.unit),
             kernel=learn_block,
-            operands=lambda tables: kind(tables["words"], tables["right"], tables["left"], self.window, parts),
-            buffers=partial(new_lattice_buffers, *sizes, width, max_parts=max_parts, window=self.window),
+            operands=lambda tables: kind(tables["words"], tables["right"], tables["left"], parts),
+            buffers=partial(new_lattice_buffers, *sizes, width, max_parts=max_parts),
             export=export_sums if self.compositional else None,
             vocabulary=vocabulary,
             set_vectors=partial(self.set_sums, data, words, parts, frozen) if self.compositional else None,
             composes=self.compositional,
             loss_is_estimate=True,
         )
-
-    def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
-        """The new text with all tokens, however rare, because n-grams of the model may consist of rare tokens."""
-        check_vocabulary(encoded)
-        return with_vocabulary(encoded, encoded.vocabulary)
 
     def set_sums(
         self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, frozen: dict[int, np.ndarray],

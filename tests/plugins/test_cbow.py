@@ -22,8 +22,6 @@ from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import cbow
 from embeddings.testing import check_trainer
-from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.training_data import prepare
 
 
 @pytest.mark.parametrize(
@@ -95,43 +93,3 @@ def test_tied_steps_are_gradient_steps(position, mean):
         lambda: naive.cbow_loss(words, words, windows, mean=mean),
         (words,),
     )
-
-
-def test_tied_outputs_are_the_inputs():
-    plan = em.CBOW(dim=8, min_count=1, tie=True).plan(prepare(em.CBOW(dim=8, min_count=1), synonym_corpus()))
-    operands = plan.operands(plan.allocate(1))
-    assert np.shares_memory(operands.words, operands.objective.output)
-
-
-def test_a_tied_model_has_one_table():
-    model = em.train("cbow", synonym_corpus(), dim=8, min_count=1, epochs=1, threads=2, tie=True)
-    assert model.tables == {}
-    assert model.predict_output_word(["before1"], top=3)
-
-
-@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
-def test_the_undivided_gradient_is_the_exact_one_times_the_number_of_contexts(position):
-    words, output, buffers = small_tables(1)
-    block, (_, _, start, stop, _) = position_and_block(*position)
-    changes = {}
-    for exact in (True, False):
-        w, o = words.copy(), output.copy()
-        cbow.learn_block(
-            block, cbow.CBOWOperands(w, NegativeSamples(o, block.noise.shape[1]), True, exact), buffers, 0.1
-        )
-        changes[exact] = w - words, o - output
-    np.testing.assert_allclose(changes[False][0], (stop - start - 1) * changes[True][0], atol=1e-14)
-    np.testing.assert_array_equal(changes[False][1], changes[True][1])
-    assert abs(changes[True][0]).max() > 1e-3
-
-
-def test_the_gradient_of_a_sum_is_exact_either_way():
-    after = []
-    for exact in (True, False):
-        words, output, buffers = small_tables(2)
-        block, _ = position_and_block(*POSITIONS["both sides"])
-        cbow.learn_block(
-            block, cbow.CBOWOperands(words, NegativeSamples(output, block.noise.shape[1]), False, exact), buffers, 0.1
-        )
-        after.append(words)
-    np.testing.assert_array_equal(*after)

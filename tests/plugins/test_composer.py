@@ -31,17 +31,6 @@ def test_joined_words_are_phrases_with_types():
     ]
 
 
-def test_untyped_phrases_have_the_type_any():
-    assert {row[0] for row in named(find_examples(VOCABULARY, em.TensorIndexing(typed=False), joiner="_"))} == {ANY}
-
-
-def test_custom_lexicon(tmp_path):
-    (tmp_path / "tags.tsv").write_text("red\tNOUN\ncar\tNOUN\n")
-    found = named(find_examples(VOCABULARY, em.TensorIndexing(lexicon=str(tmp_path / "tags.tsv")), joiner="_"))
-    assert ("noun-noun", "red", "car", "red_car") in found
-    assert (ANY, "play", "role", "play_role") in found
-
-
 def test_listed_phrases_keep_their_types(tmp_path):
     (tmp_path / "list.tsv").write_text("phrase\ttype\nred car\tstrange\nplay the role\t-\nblue car\tstrange\n")
     how = em.TensorIndexing(phrase_list=str(tmp_path / "list.tsv"))
@@ -148,13 +137,6 @@ def test_texts_are_composed_by_the_interface_of_all_models(made):
     np.testing.assert_array_equal(made.vectors["w1 w2"], made.compose("w1", "w2"))
     with pytest.raises(UnknownWordError, match="no vector for 'w1 unheard'"):
         made.vectors["w1 unheard"]
-
-
-def test_the_listed_type_of_a_phrase_is_used(made):
-    type, first, second, *_ = made.tables["phrases"][0].tolist()
-    words = made.vectors.words[first], made.vectors.words[second]
-    np.testing.assert_array_equal(made.compose(*words), made.compose(*words, type=made.record["types"][type]))
-    assert (made.compose(*words) != made.compose(*words, type="any")).any()
 
 
 def test_each_text_is_composed_by_the_functions_of_its_type(made):

@@ -84,12 +84,6 @@ def test_all_words_of_the_corpus_and_lines_at_chunk_borders(monkeypatch):
         assert as_dict(count(encoded, words)) == pytest.approx(naive_counts(encoded, words, 4))
 
 
-def test_words_outside_the_vocabulary_are_removed_before_windows_are_formed():
-    with Corpus(["a a b b x a"]).encode() as encoded:
-        assert encoded.vocabulary.words[:2] == ["a", "b"]
-        assert as_dict(count(encoded, 2, window=1))[0, 1] == 2  # a b, and b (x) a
-
-
 def test_counts_are_in_a_random_order_that_the_seed_determines(encoded):
     orders = [count(encoded, seed=seed).array[["row", "column"]].tolist() for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]
@@ -97,15 +91,6 @@ def test_counts_are_in_a_random_order_that_the_seed_determines(encoded):
     ranks = np.argsort(np.argsort([row * VOCABULARY + column for row, column in orders[0]]))
     assert abs(np.corrcoef(ranks, np.arange(len(ranks)))[0, 1]) < 0.15  # several files would show without shuffling
     assert np.mean(np.abs(np.diff(ranks)) == 1) < 0.05
-
-
-@pytest.mark.parametrize("chunk", [1 << 20, 10])
-def test_the_order_of_every_file_is_random(encoded, chunk, monkeypatch):
-    monkeypatch.setattr(cooccurrences, "CHUNK", chunk)
-    cells = count(encoded, memory=2000)  # about 20 files
-    rows = cells.array["row"]
-    halves = np.array_split(rows, 2)
-    assert abs(halves[0].mean() - halves[1].mean()) < rows.std()
 
 
 def test_temporary_files_are_removed(encoded, tmp_path, monkeypatch):

@@ -113,16 +113,6 @@ def test_texts_point_where_the_teacher_does_also_without_word_vectors(tmp_path):
     assert with_words.record["held_out_cosine"] > 0.97
 
 
-def test_leading_components_hold_most_of_the_teacher(tmp_path):
-    texts, vectors, words = teacher_texts(2000)
-    model = train(texts, vectors, word_vectors=save_words(tmp_path / "w.parquet", words))
-    rows = em.embed(model, texts, dim=3, normalize=True)
-    sample = slice(0, 40)
-    own = rows[sample] @ rows[sample].T
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    assert np.corrcoef(own.ravel(), (unit[sample] @ unit[sample].T).ravel())[0, 1] > 0.8
-
-
 def test_words_without_a_text_get_vectors_and_no_text_reads_them(tmp_path):
     texts, vectors, words = teacher_texts(400)
     names = [*(f"word{number}" for number in range(WORDS)), "twin", "two words"]
@@ -162,11 +152,6 @@ def test_missing_word_vectors_are_refused_before_the_corpus_is_read(tmp_path, mo
     monkeypatch.setattr(em.Corpus, "encode", None)
     with pytest.raises(EmbeddingsError, match=r"missing\.txt"):
         em.Distillation(word_vectors=str(tmp_path / "missing.txt")).train(corpus)
-
-
-def test_texts_are_a_list():
-    with pytest.raises(CorpusError, match="list of one text"):
-        em.corpora.text_vectors("abc", np.ones((3, 2), np.float32))
 
 
 def test_ngrams_reproduce_the_directions_of_words():
@@ -224,43 +209,6 @@ def as_list(vectors):
     return [list(map(float, row)) for row in vectors]
 
 
-@pytest.mark.parametrize(
-    ("vectors", "message"),
-    [
-        (lambda v: np.where(np.arange(len(v))[:, None] == 5, np.nan, v), "row 6: the vector .* not finite"),
-        (lambda v: np.where(np.arange(len(v))[:, None] == 5, 0, v), "row 6: the vector .* only zeros"),
-        (lambda v: pa.array([*as_list(v[:-1]), [1.0, 2.0]]), "row 120: expected a vector of 10 numbers, got 2"),
-        (lambda v: pa.array([*as_list(v[:-1]), None]), "row 120: expected a vector of 10 numbers, got null"),
-        (lambda v: pa.array(["x"] * len(v)), "'embedding' .* must hold lists of numbers, got string"),
-    ],
-)
-def test_vectors_that_cannot_be_learned_are_refused_in_one_line(vectors, message):
-    texts, good, _ = teacher_texts()
-    with pytest.raises(CorpusError, match=message) as caught:
-        train(texts, vectors(good))
-    assert "\n" not in str(caught.value)
-
-
-def test_json_lines_are_read_and_refused_alike(tmp_path):
-    texts, vectors, _ = teacher_texts()
-    path = tmp_path / "texts.jsonl"
-
-    def write(rows):
-        lines = [json.dumps({"text": t, "embedding": v}) for t, v in zip(texts, rows, strict=True)]
-        path.write_text("\n".join(lines) + "\n")
-
-    write(as_list(vectors))
-    trainer = em.Distillation(dim=DIM, max_n=0, batch_size=16)
-    expected = train(texts, vectors).vectors.matrix
-    np.testing.assert_allclose(trainer.train(path, threads=1, seed=3).vectors.matrix, expected, atol=1e-6)
-    write([*as_list(vectors[:-1]), [1.0]])
-    with pytest.raises(CorpusError, match=r"line 120: expected a vector of 10 numbers"):
-        trainer.train(path, threads=1)
-    write([*as_list(vectors[:-1]), ["a"] * TEACHER])
-    with pytest.raises(CorpusError, match="not a list of numbers"):
-        trainer.train(path, threads=1)
-
-
 def test_arrays_arrow_columns_and_memory_maps_are_read_alike_without_a_copy(tmp_path):
     texts, vectors, _ = teacher_texts()
     np.save(tmp_path / "v.npy", vectors)
@@ -273,30 +221,6 @@ def test_arrays_arrow_columns_and_memory_maps_are_read_alike_without_a_copy(tmp_
     np.testing.assert_allclose(models[2], models[0], atol=1e-6)
     with pytest.raises(CorpusError, match="one text for each of 120 vectors, got 2"):
         em.corpora.text_vectors(texts[:2], vectors)
-
-
-def test_texts_that_cannot_be_learned_are_refused(tmp_path):
-    texts, vectors, words = teacher_texts()
-    with pytest.raises(CorpusError, match="all 120 rows have an empty cell"):
-        train(pa.nulls(120, pa.string()), vectors)
-    with pytest.raises(CorpusError, match=r"19 texts .* dim=20 requires at least 20"):
-        train(texts[:20], np.tile(vectors[:20], 2), dim=20)
-    with pytest.raises(CorpusError, match="10 numbers; dim=11 requires"):
-        train(texts, vectors, dim=11)
-    with pytest.raises(CorpusError, match="has no vectors of texts"):
-        em.Distillation(dim=4).train(em.Corpus(["a b", "c d"]))
-    with pytest.raises(CorpusError, match=r"has no vectors of texts.* embeddings teach"):
-        em.Distillation(dim=4).train("sample")
-    path = save_words(tmp_path / "w.parquet", words, [f"other{number}" for number in range(WORDS)])
-    with pytest.raises(CorpusError, match=r"no text to train on .* word_vectors"):
-        train(texts, vectors, word_vectors=path)
-    table = em.corpora.text_vectors(texts, vectors)
-    corpus = em.Corpus(table, em.corpora.text_vectors(texts, vectors[:, :5]), vectors=em.corpora.VectorFormat())
-    with pytest.raises(CorpusError, match=r"row 1: expected a vector of 10 numbers, got 5"):
-        corpus.encode()
-    table = table.rename_columns(["a", "embedding"]).add_column(1, "b", pa.array(texts))
-    with pytest.raises(CorpusError, match="set text_column; its columns: a, b, embedding"):
-        em.Distillation(dim=4).train(table)
 
 
 def test_empty_texts_are_dropped_with_their_vectors():
@@ -318,13 +242,6 @@ def test_a_model_is_continued_in_the_components_of_its_teacher():
         em.continue_training(model, em.corpora.text_vectors(texts, vectors[:, :5]))
 
 
-def test_the_smallest_share_holds_one_text_out():
-    texts, vectors, _ = teacher_texts()
-    model = train(texts, vectors, held_out=1e-10)
-    assert (model.record["texts"], model.record["held_out_texts"]) == (len(texts) - 1, 1)
-    assert np.isfinite(model.record["held_out_cosine"])
-
-
 def test_early_stopping_by_the_held_out_cosine():
     texts, vectors, _ = teacher_texts(400)
     stopping = em.EarlyStopping(validation=0.1, patience=1)
@@ -337,25 +254,72 @@ def test_early_stopping_by_the_held_out_cosine():
         trainer.train(em.corpora.text_vectors(texts, vectors), callbacks=[em.EarlyStopping(validation=0.2)])
 
 
-def test_a_corpus_of_vectors_excludes_tags():
-    with pytest.raises(SettingError, match="vectors cannot be combined with tag_column"):
-        em.Corpus(["a"], vectors=em.corpora.VectorFormat(), tag_column="a")
+def table_of(vectors):
+    """A table of the texts of `teacher_texts` with other vectors."""
+    return em.corpora.text_vectors(teacher_texts()[0], vectors)
 
 
-def test_the_share_that_is_held_out_is_the_one_that_was_asked_for():
-    texts, vectors, _ = teacher_texts(100)
-    for share in (0.01, 0.07, 0.4, 0.5):
-        model = train(texts, vectors, held_out=share, epochs=1)
-        assert model.record["held_out_texts"] == pytest.approx(100 * share, abs=1)
+TEXTS, GOOD, TEACHER_WORDS = teacher_texts()
+AT_5 = np.arange(len(GOOD))[:, None] == 5
+AMBIGUOUS = table_of(GOOD).rename_columns(["a", "embedding"]).add_column(1, "b", pa.array(TEXTS))
+
+
+@pytest.mark.parametrize(
+    ("source", "settings", "message"),
+    [
+        (lambda: table_of(np.where(AT_5, np.nan, GOOD)), {}, "row 6: the vector .* not finite"),
+        (lambda: table_of(np.where(AT_5, 0, GOOD)), {}, "row 6: the vector .* only zeros"),
+        (lambda: table_of(pa.array([*as_list(GOOD[:-1]), [1.0, 2.0]])), {}, "row 120: .* 10 numbers, got 2"),
+        (lambda: table_of(pa.array([*as_list(GOOD[:-1]), None])), {}, "row 120: .* 10 numbers, got null"),
+        (lambda: table_of(pa.array(["x"] * len(GOOD))), {}, "'embedding' .* must hold lists of numbers, got string"),
+        (lambda: em.corpora.text_vectors(pa.nulls(120, pa.string()), GOOD), {}, "all 120 rows have an empty cell"),
+        (lambda: em.corpora.text_vectors(TEXTS[:20], np.tile(GOOD[:20], 2)), {"dim": 20}, "19 texts .* at least 20"),
+        (lambda: table_of(GOOD), {"dim": 11}, "10 numbers; dim=11 requires"),
+        (lambda: em.Corpus(["a b", "c d"]), {}, "has no vectors of texts"),
+        (lambda: "sample", {}, "has no vectors of texts.* embeddings teach"),
+        (lambda: AMBIGUOUS, {}, "set text_column; its columns: a, b, embedding"),
+    ],
+)  # fmt: skip
+def test_tables_that_cannot_be_learned_are_refused_in_one_line(source, settings, message):
+    with pytest.raises(CorpusError, match=message) as caught:
+        em.Distillation(**{"dim": DIM, "max_n": 0, **settings}).train(source(), threads=1)
+    assert "\n" not in str(caught.value)
+
+
+def test_tables_whose_vectors_differ_in_length_are_refused():
+    other = em.corpora.text_vectors(TEXTS, GOOD[:, :5])
+    with pytest.raises(CorpusError, match=r"row 1: expected a vector of 10 numbers, got 5"):
+        em.Corpus(table_of(GOOD), other, vectors=em.corpora.VectorFormat()).encode()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"), [([1.0], "line 120: .* 10 numbers"), (["a"] * TEACHER, "not a list of numbers"), (None, "")]
+)
+def test_json_lines_are_read_and_refused_as_tables_are(tmp_path, row, message):
+    rows = [*as_list(GOOD[:-1]), row or as_list(GOOD[-1:])[0]]
+    lines = [json.dumps({"text": text, "embedding": one}) for text, one in zip(TEXTS, rows, strict=True)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(lines) + "\n")
+    trainer = em.Distillation(dim=DIM, max_n=0, batch_size=16)
+    if message:
+        with pytest.raises(CorpusError, match=message):
+            trainer.train(tmp_path / "texts.jsonl", threads=1)
+    else:
+        model = trainer.train(tmp_path / "texts.jsonl", threads=1, seed=3)
+        np.testing.assert_allclose(model.vectors.matrix, train(TEXTS, GOOD).vectors.matrix, atol=1e-6)
 
 
 def test_too_few_texts_and_words_are_refused(tmp_path):
     """Also where only texts that are held out have words with vectors, and where a model is continued."""
-    texts, vectors, words = teacher_texts()
-    model = train(texts, vectors)
-    trainer, one = em.Distillation(dim=DIM, batch_size=16, max_n=0), em.corpora.text_vectors(texts[:1], vectors[:1])
     with pytest.raises(CorpusError, match="got 0 texts"):
-        trainer.train(one, threads=1, continued=model)
-    path = save_words(tmp_path / "words.parquet", words[:1], ["rare"])
-    with pytest.raises(CorpusError, match="no text to train on"):
-        train(["rare word1", *texts[1:]], vectors, word_vectors=path, held_out=0.01, min_count=1)
+        em.continue_training(train(TEXTS, GOOD), em.corpora.text_vectors(TEXTS[:1], GOOD[:1]), threads=1)
+    for texts, names in ((TEXTS, [f"other{n}" for n in range(WORDS)]), (["rare word1", *TEXTS[1:]], ["rare"])):
+        path = save_words(tmp_path / "w.parquet", TEACHER_WORDS[: len(names)], names)
+        with pytest.raises(CorpusError, match=r"no text to train on .* word_vectors"):
+            train(texts, GOOD, word_vectors=path, held_out=0.01, min_count=1)
+
+
+@pytest.mark.parametrize(("share", "texts"), [(1e-10, 1), (0.07, 7), (0.5, 50)])
+def test_the_share_that_is_held_out_is_the_one_that_was_asked_for(share, texts):
+    model = train(TEXTS[:100], GOOD[:100], held_out=share, epochs=1)
+    assert (model.record["texts"], model.record["held_out_texts"]) == (100 - texts, texts)
+    assert np.isfinite(model.record["held_out_cosine"])

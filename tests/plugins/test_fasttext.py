@@ -19,7 +19,6 @@ from kernel_helpers import (
     tallying_buffers,
     windows_of,
 )
-from optional_libraries import needs_gensim
 from subword_models import naive_vector
 
 import embeddings as em
@@ -211,17 +210,6 @@ def test_misspelt_words_are_near_the_correct_ones(model):
     assert near("goverment", top=1)[0][0] == "government"
     assert near("mountian", top=1)[0][0] == "mountain"
     assert near("glaciar", top=1)[0][0] == "glacier"
-
-
-@needs_gensim
-def test_a_trained_model_survives_fasttexts_file_format(model, tmp_path):
-    from gensim.models.fasttext import load_facebook_vectors
-
-    model.export(tmp_path / "m.bin", "fasttext")
-    theirs, again = load_facebook_vectors(str(tmp_path / "m.bin")), em.load(tmp_path / "m.bin")
-    for word in [*model.vectors.words, "goverment", "mountian", "glaciers"]:
-        np.testing.assert_allclose(theirs[word], model.vectors[word], rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(again[word], model.vectors[word], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("hashes", [1, 2, 3])

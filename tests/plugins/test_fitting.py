@@ -90,15 +90,6 @@ def test_small_types_are_noted_and_composed_like_any():
         made.compose("w1", "w2", type="green")
 
 
-def test_a_type_without_dev_phrases_is_noted():
-    vectors, triples, _ = synthetic_phrases()
-    few = [dataclasses.replace(triple, type="green") if place < 3 else triple for place, triple in enumerate(triples)]
-    made = em.TensorIndexing(min_phrases=3, fit_epochs=1, held_out=0.01).fit(vectors, few)
-    (note,) = made.record["notes"]
-    assert note.startswith("green: ")
-    assert "early stopping" in note
-
-
 def test_fitting_is_deterministic():
     vectors, triples, _ = synthetic_phrases(words=16)
     examples = to_examples(Vocabulary(vectors.words, np.zeros(len(vectors))), triples)

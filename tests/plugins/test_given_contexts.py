@@ -146,20 +146,14 @@ def test_models_cannot_be_trained_further():
         em.continue_training(model, em.Corpus(thing_pairs(), pairs=ContextFormat()))
 
 
-@pytest.mark.parametrize("name", ["words", "inputs", "noise", "start", "stop"])
-def test_a_restored_block_is_checked(name):
+@pytest.mark.parametrize(
+    "change", ["words", "inputs", "noise", "start", "stop", (FIRST, -1), (LAST, 1 << 20), (POSITION, 601)]
+)
+def test_a_restored_block_is_checked(change):
     plan, _ = plan_of(thing_pairs(), negatives=4)
     chunk = next(iter(plan.stream.chunks(0, 600, None)))
     block, _ = next(read_blocks(plan, chunk))
     assert plan.stream.is_valid(block, chunk)
-    getattr(block, name).flat[3] = 1 << 20
+    name, place, value = (change, 3, 1 << 20) if isinstance(change, str) else ("cursor", *change)
+    getattr(block, name).flat[place] = value
     assert not plan.stream.is_valid(block, chunk)
-
-
-def test_a_restored_position_is_checked():
-    plan, _ = plan_of(thing_pairs())
-    chunk = next(iter(plan.stream.chunks(0, 600, None)))
-    for place, value in ((FIRST, -1), (LAST, 1 << 20), (POSITION, 601)):
-        block, _ = next(read_blocks(plan, chunk))
-        block.cursor[place] = value
-        assert not plan.stream.is_valid(block, chunk)

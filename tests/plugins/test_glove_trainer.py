@@ -136,12 +136,6 @@ def test_first_steps_follow_the_gradient(x):
     assert not any(np.delete(step, row, axis=0).any() for step, row in zip(steps[4:6], (4, 4), strict=True))
 
 
-def test_weights_and_logarithms_of_counts():
-    block = block_of(np.array([(0, 1, x) for x in (0.1, 2.5, 10.0, 500.0)], CELL))
-    np.testing.assert_allclose(block.log_counts, np.log([0.1, 2.5, 10, 500]), rtol=1e-6)
-    np.testing.assert_allclose(block.weights, [0.01**0.75, 0.25**0.75, 1, 1], rtol=1e-6)
-
-
 @pytest.mark.parametrize("order", [None, 3])
 def test_a_share_reads_each_cell_once(order, monkeypatch):
     monkeypatch.setattr(glove, "CHUNK_CELLS", 7)
@@ -210,11 +204,6 @@ def test_asymmetric_counts_fit_what_comes_after_a_word():
     np.testing.assert_allclose(fitted, np.log([50, 20, 5]), atol=0.05)
     with pytest.raises(SettingError, match="symmetric must be False, as in the model"):
         em.continue_training(model, lines, symmetric=True)
-
-
-def test_the_learning_rate_is_constant_by_default():
-    assert em.GloVe().learning_rate_at(90, 100) == 0.05
-    assert em.GloVe(schedule="linear").learning_rate_at(50, 100) == 0.025
 
 
 @pytest.mark.parametrize("vectors", ["sum", "words"])

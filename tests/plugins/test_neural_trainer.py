@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from commands import process
+from commands import expect
 from interrupted_runs import interrupted_after, table_bytes
 
 import embeddings as em
@@ -53,9 +53,8 @@ def test_commands_train_and_use_models(tmp_path):
     text.write_text("\n".join(TEXTS) + "\n")
     for name in TRAINERS:
         options = ["--batch-words", "100", "--device", "cpu", "--checkpoint-every", "20w"]
-        result = process("train", name, text, "-o", tmp_path / name, *small, *options, "--quiet")
-        assert result.returncode == 0, result.stderr
-    found = process("substitutes", tmp_path / "context2vec", "the [] eats", "--top", 3, "--json")
-    assert len(json.loads(found.stdout)) == 3, found.stderr
-    assert process("neighbours", tmp_path / "c2w", "catz", "--top", 3).stdout.count("\n") == 4
+        expect("train", name, text, "-o", tmp_path / name, *small, *options, "--quiet")
+    found = expect("substitutes", tmp_path / "context2vec", "the [] eats", "--top", 3, "--json")
+    assert len(json.loads(found.stdout)) == 3
+    assert expect("neighbours", tmp_path / "c2w", "catz", "--top", 3).stdout.count("\n") == 4
     assert em.load(tmp_path / "context2vec").dim == 8

@@ -143,23 +143,7 @@ def test_a_whole_plane_of_characters_and_lone_surrogates():
     assert counts_of(frequent_ngrams(odd, min_count=2)).items() >= {"\ufffd": 6, "本": 2, "\ufffd本": 2}.items()
 
 
-def test_pruned_types_are_in_no_ngram():
-    lines = ["abab" + chr(0x4E00 + i) + "ab" for i in range(300)]
-    ngrams = counts_of(frequent_ngrams(encode(*lines, max_types=50), min_count=5))
-    assert ngrams["ab"] == 900
-    assert "aba" in ngrams
-    assert all(set(word) <= set("ab") for word in ngrams if len(word) > 1)
-
-
 @pytest.mark.parametrize("text", ["abc", " \t ", "\0"])
 def test_text_without_frequent_ngrams(text):
     with pytest.raises(CorpusError, match="no n-gram occurs 2 times"):
         frequent_ngrams(encode(text), min_count=2)
-
-
-def test_code_points_include_spaces(tmp_path):
-    (tmp_path / "f").write_bytes("\ufeffÉé e\u0301\t\r\n中\u3000".encode())
-    encoded = Corpus(tmp_path / "f", tokenizer="codepoints").encode()
-    assert "".join(encoded.vocabulary.words[i] for i in encoded.ids) == "éé e\u0301\t\r中\u3000"
-    assert len(encoded.ids) == 9
-    assert encoded.sentences.tolist() == [0, 7, 9]

@@ -60,25 +60,6 @@ def test_pairs_without_known_words_are_dropped_and_counted():
         train([("a b", "c"), ("a", "d")], min_count=2)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "settings", "message"),
-    [
-        (thing_pairs(), {"objective": "cosent"}, "requires ratings that differ"),
-        (thing_pairs(), {"objective": "triplet-margin"}, "requires pairs of 3 texts"),
-        ([("a b", "c d", "e f"), ("b", "c", "d")], {"objective": "cosent"}, "requires pairs of 2 texts"),
-        (em.Corpus(["a b", "c d"]), {}, "has no pairs of texts"),
-    ],
-)
-def test_pairs_that_do_not_fit_the_objective_are_refused(pairs, settings, message):
-    with pytest.raises(CorpusError, match=message):
-        train(pairs, **settings)
-
-
-def test_a_corpus_of_pairs_excludes_other_ways_to_read_rows():
-    with pytest.raises(SettingError, match="cannot be combined with tag_column"):
-        em.Corpus([("a", "b")], pairs=em.corpora.PairFormat(), tag_column="1")
-
-
 def test_leading_components_are_vectors_of_their_own():
     pairs = thing_pairs()
     texts = [*(left for left, _ in pairs), *(right for _, right in pairs)]
@@ -119,13 +100,6 @@ def test_ratings_are_scaled_from_the_lowest_to_the_highest():
     shifted = [(a, b, 2 * rating - 7) for a, b, rating in rated_pairs()]
     one, other = (train(pairs, objective="cosent") for pairs in (rated_pairs(), shifted))
     np.testing.assert_allclose(one.vectors.matrix, other.vectors.matrix, atol=1e-6)
-
-
-def test_negatives_of_pairs_are_candidates_of_the_batch():
-    triplets = [(*pair, THINGS[number % 6]) for number, pair in enumerate(thing_pairs())]
-    for objective in ("in-batch-negatives", "triplet-margin"):
-        model = train(triplets, objective=objective, epochs=20, learning_rate=0.02)
-        assert model.record["loss_by_epoch"][-1] < model.record["loss_by_epoch"][0]
 
 
 def test_only_the_first_words_of_texts_are_read():
@@ -221,16 +195,6 @@ def test_only_the_ratios_of_weights_count_and_a_pair_of_weight_zero_is_left_out(
     assert (some.record["pairs"], some.record["dropped_pairs"]) == (len(pairs) - 3, 3)
 
 
-def test_weights_of_pairs_must_not_all_be_zero_nor_differ_from_pair_to_pair_in_presence(tmp_path):
-    with pytest.raises(CorpusError, match=r"none of 60 pairs .* weight above 0"):
-        train(weighted(thing_pairs(), [0] * 60))
-    for name, row in (("a.jsonl", '{"a": "b c", "b": "d", "w": 1}\n'), ("b.jsonl", '{"a": "b c", "b": "e"}\n')):
-        (tmp_path / name).write_text(row)
-    pairs = em.corpora.PairFormat(left="a", right="b", weight="w")
-    with pytest.raises(CorpusError, match=r"b\.jsonl.*'w'"):
-        train(em.Corpus(tmp_path / "a.jsonl", tmp_path / "b.jsonl", pairs=pairs))
-
-
 def data_sets(*sizes, proportions):
     """A corpus of data sets of pairs with proportions; the words of a pair are its data set and its number."""
     sets = [[(f"l{n}", f"s{n} p{n}x{k}") for k in range(size)] for n, size in enumerate(sizes)]
@@ -284,14 +248,6 @@ def test_checkpoints_of_other_proportions_are_of_another_corpus():
     assert fingerprints[0] == fingerprints[2] != fingerprints[1]
 
 
-def test_a_data_set_with_a_proportion_must_have_pairs():
-    corpus = em.Corpus((thing_pairs(), 1), ([("rare", "words")], 2), pairs=em.corpora.PairFormat())
-    with pytest.raises(CorpusError, match="input 2 of 2 has no pair "):
-        train(corpus, min_count=2)
-    with pytest.raises(SettingError, match="proportion"):
-        em.Corpus((thing_pairs(), 0), pairs=em.corpora.PairFormat())
-
-
 @pytest.mark.parametrize(
     ("setting", "value"),
     [("sides", "map"), ("sides", "tables"), ("linear_map", True), ("objective", "cosine-regression")],
@@ -309,3 +265,22 @@ def test_models_of_removed_variants_are_refused_and_others_load(setting, value, 
     (tmp_path / "m" / "model.json").write_text(json.dumps(content))
     with pytest.raises(FormatError, match=f"{setting}={value}"):
         em.load_model(tmp_path / "m")
+
+
+RARE = em.Corpus((thing_pairs(), 1), ([("rare", "words")], 2), pairs=em.corpora.PairFormat())
+
+
+@pytest.mark.parametrize(
+    ("pairs", "settings", "message"),
+    [
+        (thing_pairs(), {"objective": "cosent"}, "requires ratings that differ"),
+        (thing_pairs(), {"objective": "triplet-margin"}, "requires pairs of 3 texts"),
+        ([("a b", "c d", "e f"), ("b", "c", "d")], {"objective": "cosent"}, "requires pairs of 2 texts"),
+        (em.Corpus(["a b", "c d"]), {}, "has no pairs of texts"),
+        (weighted(thing_pairs(), [0] * 60), {}, r"none of 60 pairs .* weight above 0"),
+        (RARE, {"min_count": 2}, "input 2 of 2 has no pair "),
+    ],
+)
+def test_pairs_that_cannot_be_learned_are_refused(pairs, settings, message):
+    with pytest.raises(CorpusError, match=message):
+        train(pairs, **settings)

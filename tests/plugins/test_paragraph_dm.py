@@ -211,12 +211,3 @@ def test_documents_with_a_known_word_are_marked():
     ids, has_words = np.array([9, 1, 9, 9, 2]), np.zeros(4, np.bool_)
     mark_documents_with_words(ids, np.array([0, 2, 2, 4, 5]), np.array([3, 2, 1, 0]), 3, has_words)
     assert has_words.tolist() == [True, False, False, True]
-
-
-@pytest.mark.parametrize("context", ["both", "past"])
-@pytest.mark.parametrize("combine", ["mean", "concat"])
-def test_windows_share_no_negative_samples_unless_they_are_told_to(combine, context):
-    """With concatenation, shared ones have diverged on 100,000 film reviews."""
-    settings = {"combine": combine, "context": context}
-    assert dm.ParagraphDM(**settings).windows_per_draw == 1
-    assert dm.ParagraphDM(**settings, negative_sharing="batch").windows_per_draw == 8

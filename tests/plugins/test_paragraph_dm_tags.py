@@ -224,12 +224,6 @@ def test_invalid_tags_of_texts(tags):
         model.infer(["a", "b"], tags=tags)
 
 
-def test_tags_and_corpora_exclude_each_other():
-    model = em.train("paragraph-dm", corpus(ROWS[:4]), threads=1, **{**SMALL, "epochs": 1})
-    with pytest.raises(SettingError, match="name tag columns"):
-        model.infer(corpus(), tags=[[]] * len(ROWS))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "gensim_settings", "settings"),
@@ -289,12 +283,3 @@ def test_interrupted_runs_of_several_tags_end_with_the_same_bytes(name, shuffle,
         with interrupted_after(checks), pytest.raises(em.training.Interrupted):
             learn(name, text, settings, checkpoints=checkpoints, resume=number > 0)
     assert table_bytes(learn(name, text, settings, checkpoints=checkpoints, resume=True)) == table_bytes(whole)
-
-
-@pytest.mark.slow
-def test_replicas_and_threads_learn_several_tags():
-    text = corpus([{"text": row["text"] * 20, "tags": row["tags"]} for row in ROWS])
-    for options in {"replicas": em.training.Replicas(2, merge_every=1000)}, {"threads": 3}:
-        model = learn("paragraph-dbow", text, {"epochs": 20, "subsample": 0, "learning_rate": 0.05}, **options)
-        near = [int(tag[1:]) for tag, _ in model.documents.most_similar("sea", top=20) if tag.startswith("d")]
-        assert np.mean([ROWS[number]["tags"][1] == "sea" for number in near]) > 0.8

@@ -6,7 +6,7 @@ from commands import expect
 
 import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import SettingError
 from embeddings.plugins.sembei.sembei import NgramComposer, new_composer
 from embeddings.testing import check_trainer
 from embeddings.testing import trainer_contract as testing
@@ -84,11 +84,6 @@ def test_compositional_accepts_the_letter_whose_lower_case_is_two_code_points():
     assert model.vectors["i\u0307x"].any()
 
 
-def test_default_limits_depend_on_max_n():
-    assert em.Sembei(max_n=1).limits == [3000]
-    assert em.Sembei(max_n=2).limits == em.Sembei().limits == [3000, 20000]
-
-
 def test_words_of_a_category_are_similar(model):
     for kind, others in ((ANIMALS, PLACES), (PLACES, ANIMALS)):
         for word in kind:
@@ -104,27 +99,11 @@ def test_output_tables_predict_right_and_left_neighbours(model):
     assert model.tables["left"][subject] @ verb > 0 > model.tables["left"][thing] @ verb
 
 
-def test_vocabulary_contains_the_most_frequent_ngrams_of_each_length(path):
-    model = em.train("sembei", path, per_length="4,7,0,2", **SMALL)
-    lengths = [len(word) for word in model.vocabulary.words]
-    assert [lengths.count(n) for n in (1, 2, 3, 4)] == [4, 7, 0, 2]
-    counts = "".join(text()).count("了")
-    assert model.vocabulary.counts[model.vocabulary.index("了")] == counts
-    assert set(model.tables) == {"right", "left"}
-    assert model.settings["per_length"] == "4,7,0,2"
-
-
 def test_tokens_are_code_points_by_default(path):
     words = em.train("sembei", em.Corpus(["new york is in new york"] * 9), **SMALL)
     assert "new_york" in words.vectors
     assert "new" in em.train("sembei", ["new york"] * 9, **SMALL).vectors
     assert "wy" not in em.train("sembei", ["new york"] * 9, **SMALL).vectors
-
-
-def test_ngrams_do_not_cross_lines_by_default(tmp_path):
-    (tmp_path / "f").write_text("ab\ncd\n" * 20)
-    assert "bc" not in em.train("sembei", tmp_path / "f", **SMALL).vectors
-    assert "bc" in em.train("sembei", tmp_path / "f", cross_lines=True, **SMALL).vectors
 
 
 def test_only_compositional_models_compose_unseen_strings(model, compositional, tmp_path):
@@ -147,36 +126,6 @@ def test_compositional_vectors_are_sums_of_all_ngrams_within(compositional):
         pieces = [word[i:j] for i in range(len(word)) for j in range(i + 1, len(word) + 1)]
         known = [rows[compositional.vocabulary.index(piece)] for piece in pieces if piece in compositional.vocabulary]
         np.testing.assert_allclose(vector, np.sum(known, axis=0), atol=1e-5)
-
-
-def test_compositional_vectors_of_a_category_are_similar(compositional):
-    for word in ANIMALS:
-        near = [compositional.vectors.similarity(word, other) for other in ANIMALS if other != word]
-        assert np.mean(near) > np.mean([compositional.vectors.similarity(word, other) for other in PLACES])
-
-
-def test_a_single_line_among_empty_ones(tmp_path):
-    (tmp_path / "f").write_text("\n\nabab\n\n \n")
-    model = em.train("sembei", tmp_path / "f", **SMALL | {"min_count": 1})
-    assert {"a", "ab", "abab"} <= set(model.vectors.words)
-    assert np.isfinite(model.vectors.matrix).all()
-
-
-@pytest.mark.parametrize("threads", [2, 5])
-def test_several_threads_read_the_whole_corpus(path, threads):
-    model = em.train("sembei", path, **SMALL | {"threads": threads})
-    assert model.record["words"] == model.record["total_words"]
-    assert np.isfinite(model.vectors.matrix).all()
-
-
-def test_a_fixed_vocabulary_is_refused(path):
-    from embeddings.corpora.vocabulary import Vocabulary
-
-    corpus = em.Corpus(path, tokenizer="codepoints", vocabulary=Vocabulary(["猫"], [1]))
-    with pytest.raises(SettingError, match="vocabulary"):
-        em.Sembei(**{k: v for k, v in SMALL.items() if k not in ("threads", "seed")}).train(corpus)
-    with pytest.raises(CorpusError, match="9 times"):
-        em.train("sembei", ["a b"] * 9, per_length="0,5", **SMALL | {"min_count": 9})
 
 
 def test_command(path, tmp_path):

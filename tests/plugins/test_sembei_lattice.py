@@ -42,25 +42,25 @@ def random_ngrams(rng, longest=4, share=0.7):
     return {ngram: word for word, ngram in enumerate(dict.fromkeys([*chosen, every[-1]]))}
 
 
-def lattice_source(ids, lines, ngrams, *, keep=1.0, windows_per_draw=1, window=1):
+def lattice_source(ids, lines, ngrams, *, keep=1.0, windows_per_draw=1):
     thresholds = keep_thresholds(np.broadcast_to(np.asarray(keep, np.float64), len(ngrams)))
     trie = trie_of([list(ngram) for ngram in ngrams], list(ngrams.values()), TOKENS, max(map(len, ngrams)))
     noise = alias_table(np.arange(1.0, len(ngrams) + 1))
-    return LatticeSource(np.asarray(ids, np.int32), lines, trie, thresholds, noise, windows_per_draw, window)
+    return LatticeSource(np.asarray(ids, np.int32), lines, trie, thresholds, noise, windows_per_draw)
 
 
 @allocating_entry_point
-def read_adjacent(block, buffers, i, window):
+def read_adjacent(block, buffers, i):
     """`adjacent_ngrams`."""
-    return adjacent_ngrams(block, buffers, i, window)
+    return adjacent_ngrams(block, buffers, i)
 
 
-def adjacent_of(block, window=1):
+def adjacent_of(block):
     """(lefts, rights, noise) of each position of a block with adjacent n-grams, as the kernel reads them."""
     adjacent, longest = [], block.starts.shape[1]
-    buffers = new_lattice_buffers(longest, 1, 16, window=window)
+    buffers = new_lattice_buffers(longest, 1, 16)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        count, _ = read_adjacent(block, buffers, i, window)
+        count, _ = read_adjacent(block, buffers, i)
         lefts = buffers.contexts[:count].tolist()
         rights = [int(w) for w in block.starts[i] if w >= 0]
         if lefts and rights:
@@ -70,7 +70,7 @@ def adjacent_of(block, window=1):
 
 def fill_all(source, begin, end, key, size, negatives):
     """The adjacent n-grams of each block of a share, and the number of tokens reported as read."""
-    block = new_lattice(source.trie.longest, negatives, size, source.window)
+    block = new_lattice(source.trie.longest, negatives, size)
     rng = np.array([key, 0], np.uint64)
     rewind(block, source, begin, end)
     blocks, read = [], 0
@@ -78,9 +78,9 @@ def fill_all(source, begin, end, key, size, negatives):
         tokens = fill_lattice(block, source, rng)
         assert tokens > 0
         read += tokens
-        blocks.append(adjacent_of(block, source.window))
+        blocks.append(adjacent_of(block))
     assert fill_lattice(block, source, rng) == 0
-    assert adjacent_of(block, source.window) == []
+    assert adjacent_of(block) == []
     return blocks, read
 
 
@@ -93,16 +93,14 @@ def fill_all(source, begin, end, key, size, negatives):
     keep=st.sampled_from([1.0, 0.5, 0.1]),
     windows_per_draw=st.sampled_from([1, 2, 8]),
     cut=st.floats(0, 1),
-    window=st.sampled_from([1, 2, 5]),
 )
-def test_blocks_equal_the_twins(lengths, longest, size, key, keep, windows_per_draw, cut, window):
+def test_blocks_equal_the_twins(lengths, longest, size, key, keep, windows_per_draw, cut):
     """N-grams, subsampling and negative samples are equal block for block; some tokens are in no n-gram."""
     count = sum(lengths)
     rng = np.random.default_rng(count)
     ids, ngrams = rng.integers(0, TOKENS + 1, count), random_ngrams(rng, longest)
-    settings = {"keep": keep, "windows_per_draw": windows_per_draw, "window": window}
-    source = lattice_source(ids, line_bounds(*lengths), ngrams, **settings)
-    begin, size = int(cut * count), max(size, source.trie.longest + window)
+    source = lattice_source(ids, line_bounds(*lengths), ngrams, keep=keep, windows_per_draw=windows_per_draw)
+    begin, size = int(cut * count), max(size, source.trie.longest + 1)
     blocks, read = fill_all(source, begin, count, key, size, 3)
     assert blocks == list(naive.lattice(source, ngrams, begin, count, key, size, 3))
     assert read == count - begin
@@ -246,25 +244,3 @@ def test_broken_boundaries_end_nothing_early(lines):
         read += count
     assert read == 30
     assert block.cursor[POSITION] == 30
-
-
-@pytest.mark.parametrize("summed", [False, True])
-def test_windows_of_several_boundaries_equal_the_twin(summed):
-    """With the same tables as adjacent n-grams, but n-grams up to two tokens before are contexts, too."""
-    _, tables, parts, ngrams = lattice_and_tables(np.float64, 2)
-    ids = np.random.default_rng(2).integers(0, TOKENS, 300)
-    source = lattice_source(ids, line_bounds(40, 1, 0, 2, 100, 157), ngrams, window=3)
-    block = new_lattice(4, 2, 400, 3)
-    rewind(block, source, 0, 300)
-    fill_lattice(block, source, np.array([7, 0], np.uint64))
-    adjacent = adjacent_of(block, 3)
-    assert max(len(lefts) for lefts, _, _ in adjacent) > 4
-    buffers = new_lattice_buffers(4, 2, tables[0].width, max_parts=10 * summed, dtype=np.float64, window=3)
-    arrays, rate = [table.table for table in tables], 0.001
-    operands = sembei.SummedOperands(*arrays, 3, parts) if summed else sembei.LatticeOperands(*arrays, 3)
-    sembei.learn_block(block, operands, buffers, rate)
-    pieces = parts_by_search(ngrams) if summed else None
-    twins = [table.twin for table in tables]
-    naive.sembei(*twins, adjacent, rate, 2, tile=UPDATE_TILE, parts=pieces)
-    for table in tables:
-        table.check(1e-9)

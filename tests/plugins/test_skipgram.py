@@ -24,7 +24,6 @@ from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import skipgram
 from embeddings.testing import check_trainer
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.training_data import prepare
 
 
 @pytest.mark.parametrize(
@@ -51,29 +50,15 @@ def test_pairs_with_their_own_negative_samples_limit_the_window():
 
 @pytest.mark.parametrize("negatives", [1, 5, 20])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_block_equals_the_twins(dtype, negatives):
-    block, words, output = block_and_tables(dtype, negatives)
-    buffers = tallying_buffers(10, 1 + negatives, words.width, dtype)
-    skipgram.learn_block(
-        block, skipgram.SkipGramOperands(words.table, NegativeSamples(output.table, negatives)), buffers, 0.05
-    )
-    loss, pairs = naive.skipgram(words.twin, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE)
-    words.check(BLOCK_TOLERANCE[dtype])
-    output.check(BLOCK_TOLERANCE[dtype])
-    assert buffers.tally[EXAMPLES] == pairs > 500
-    assert buffers.tally[LOSS] == pytest.approx(loss, rel=1e-4)
-
-
-@pytest.mark.parametrize("negatives", [1, 5, 20])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_block_of_pairs_equals_the_twins(dtype, negatives):
-    """Each pair has its own negative samples and is a step of its own."""
-    block, words, output = block_and_tables(dtype, 10 * negatives)
-    buffers = tallying_buffers(1, 1 + negatives, words.width, dtype, contexts=10)
-    skipgram.learn_pairs(
-        block, skipgram.SkipGramOperands(words.table, NegativeSamples(output.table, negatives)), buffers, 0.05
-    )
-    windows = naive.single_context_windows(windows_of(block), negatives)
+@pytest.mark.parametrize("in_pairs", [False, True], ids=["windows", "pairs"])
+def test_block_equals_the_twins(in_pairs, dtype, negatives):
+    """A pair has its own negative samples and is a step of its own."""
+    block, words, output = block_and_tables(dtype, 10 * negatives if in_pairs else negatives)
+    buffers = tallying_buffers(1 if in_pairs else 10, 1 + negatives, words.width, dtype, contexts=10)
+    kernel = skipgram.learn_pairs if in_pairs else skipgram.learn_block
+    kernel(block, skipgram.SkipGramOperands(words.table, NegativeSamples(output.table, negatives)), buffers, 0.05)
+    windows = windows_of(block)
+    windows = naive.single_context_windows(windows, negatives) if in_pairs else windows
     loss, pairs = naive.skipgram(words.twin, output.twin, windows, 0.05, tile=UPDATE_TILE)
     words.check(BLOCK_TOLERANCE[dtype])
     output.check(BLOCK_TOLERANCE[dtype])
@@ -129,24 +114,6 @@ def test_tied_steps_are_gradient_steps(position):
     )
 
 
-def test_tied_outputs_are_the_inputs():
-    plan = em.SkipGram(dim=8, min_count=1, tie=True).plan(prepare(em.SkipGram(dim=8, min_count=1), synonym_corpus()))
-    operands = plan.operands(plan.allocate(1))
-    assert np.shares_memory(operands.words, operands.objective.output)
-
-
-@pytest.mark.parametrize("sharing", ["batch", "none"])
-def test_a_tied_model_has_one_table(sharing):
-    settings = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "tie": True, "negative_sharing": sharing}
-    model = em.train("skipgram", synonym_corpus(), **settings)
-    assert model.tables == {}
-    assert model.predict_output_word(["before1"], top=3)
-    continued = em.continue_training(model, synonym_corpus(), threads=1)
-    assert continued.tables == {}
-    with pytest.raises(SettingError, match="tie must be True, as in the model, got False"):
-        em.continue_training(model, synonym_corpus(), tie=False)
-
-
 @pytest.mark.parametrize("trainer", ["skipgram", "cbow"])
 def test_tied_vectors_cannot_be_frozen(trainer):
     first = em.train(trainer, synonym_corpus(), dim=8, min_count=1, epochs=1, threads=1)
@@ -169,3 +136,17 @@ def test_steps_of_pairs_are_gradient_steps(position):
         lambda: naive.skipgram_loss(words, output, windows),
         (words, output),
     )
+
+
+@pytest.mark.parametrize(
+    ("trainer", "settings"), [("skipgram", {}), ("skipgram", {"negative_sharing": "none"}), ("cbow", {})]
+)
+def test_a_tied_model_has_one_table(trainer, settings):
+    settings = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "tie": True, **settings}
+    model = em.train(trainer, synonym_corpus(), **settings)
+    assert model.tables == {}
+    assert model.predict_output_word(["before1"], top=3)
+    continued = em.continue_training(model, synonym_corpus(), threads=1)
+    assert continued.tables == {}
+    with pytest.raises(SettingError, match="tie must be True, as in the model, got False"):
+        em.continue_training(model, synonym_corpus(), tie=False)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 
@@ -13,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import expect
 from platforms import needs_pipes
 
 import embeddings as em
-from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.training import load_teacher, teach
 
 TEXTS = [f"{'long ' * (number % 7)}text {number}" for number in range(50)]
@@ -71,15 +71,18 @@ def test_texts_keep_their_order_and_the_teacher_gets_the_longest_first(tmp_path)
     assert os.listdir(tmp_path) == ["v.parquet"]
 
 
-def test_a_teacher_that_fails_loses_nothing(tmp_path):
-    path = tmp_path / "texts.txt"
+def interrupted(folder, at=3, **settings):
+    """The texts, the output and the folder of groups of a run that failed."""
+    path, out = folder / "texts.txt", folder / "v.parquet"
     path.write_text("\n".join(TEXTS))
-    out, teacher = tmp_path / "v.parquet", Failing(2)
-    with pytest.raises(EmbeddingsError, match=r"failed at texts 21 to 40: RuntimeError: out of memory; repeat"):
-        teach(path, teacher, out, group_size=20)
+    with pytest.raises(EmbeddingsError, match=r"failed at .*RuntimeError: out of memory; repeat"):
+        teach(path, Failing(at), out, group_size=20, **settings)
+    return path, out, folder / "v.parquet.part"
+
+
+def test_a_teacher_that_fails_loses_nothing(tmp_path):
+    path, out, _ = interrupted(tmp_path, at=2)
     assert not out.exists()
-    with pytest.raises(OutputError, match="of another input or teacher"):
-        teach(path, teacher, out, group_size=20, name="other")
     again = Failing(0)
     teach(path, again, out, group_size=20)
     assert [len(group) for group in again.calls] == [20, 10]
@@ -88,71 +91,69 @@ def test_a_teacher_that_fails_loses_nothing(tmp_path):
         teach(path, again, out)
 
 
+@pytest.mark.parametrize("change", ["name", "exclude", "texts"])
+def test_a_run_with_other_arguments_does_not_continue_an_earlier_one(tmp_path, change):
+    tests = tmp_path / "tests.csv"
+    tests.write_text("text\napple pie\n")
+    path, out, part = interrupted(tmp_path, exclude=[tests])
+    before, settings = sorted(os.listdir(part)), {"exclude": [tests]}
+    if change == "exclude":
+        tests.write_text("text\ntext number 3\n")
+    elif change == "name":
+        settings["name"] = "other"
+    with pytest.raises(OutputError, match="of another input or teacher"):
+        teach(TEXTS if change == "texts" else path, vectors_of, out, group_size=20, **settings)
+    assert sorted(os.listdir(part)) == before
+
+
+def leave(texts):
+    sys.exit(0)
+
+
 @pytest.mark.parametrize(
-    ("encode", "message"),
+    ("texts", "encode", "message"),
     [
-        (lambda texts: vectors_of(texts)[:-1], r"float array \(50, dim\) for texts 1 to 50, got float32 \(49, 3\)"),
-        (lambda texts: [text for text in texts], "float array"),
-        (lambda texts: vectors_of(texts) * np.nan, "zero or infinite vector for 'long"),
-        (lambda texts: vectors_of(texts) * 0, "zero or infinite vector for 'long"),
+        (
+            TEXTS,
+            lambda texts: vectors_of(texts)[:-1],
+            r"array \(50, dim\) for texts 1 to 50, got float32 \(49, 3\)",
+        ),
+        (TEXTS, lambda texts: [text for text in texts], "float array"),
+        (TEXTS, lambda texts: vectors_of(texts) * np.nan, "zero or infinite vector for 'long"),
+        (TEXTS, lambda texts: vectors_of(texts) * 0, "zero or infinite vector for 'long"),
+        (TEXTS, Failing(1), "failed at texts 1 to 50: RuntimeError"),
+        (TEXTS, leave, "failed at texts 1 to 50: SystemExit"),
+        (TEXTS, "model", "not callable"),
+        (["", " "], vectors_of, "has no texts"),
     ],
 )
-def test_other_results_than_one_vector_for_each_text_are_refused(tmp_path, encode, message):
+def test_what_cannot_be_encoded_is_refused_in_one_line_and_leaves_nothing(tmp_path, texts, encode, message):
     with pytest.raises(EmbeddingsError, match=message) as caught:
-        teach(TEXTS, encode, tmp_path / "v.parquet")
+        teach(texts, encode, tmp_path / "v.parquet")
     assert "\n" not in str(caught.value)
+    assert not os.listdir(tmp_path)
 
 
 def test_another_dimension_than_before_is_refused_also_when_resumed(tmp_path):
-    path = tmp_path / "texts.txt"
-    path.write_text("\n".join(TEXTS))
-    with pytest.raises(EmbeddingsError, match="failed"):
-        teach(path, Failing(2), tmp_path / "v.parquet", group_size=20)
+    path, out, _ = interrupted(tmp_path, at=2)
     with pytest.raises(EmbeddingsError, match=r"float array \(20, 3\) for texts 21 to 40, got float32 \(20, 2\)"):
-        teach(path, lambda texts: vectors_of(texts)[:, :2], tmp_path / "v.parquet", group_size=20)
+        teach(path, lambda texts: vectors_of(texts)[:, :2], out, group_size=20)
 
 
-@pytest.mark.parametrize("name", ["words.txt", "words.arrow"])
-def test_the_words_of_a_vocabulary_are_texts(tmp_path, name):
-    corpus = em.Corpus(["the cat sat on the mat", "the cat 7"])
-    corpus.encode().vocabulary.save(tmp_path / "words.arrow")
-    (tmp_path / "words.txt").write_text("the 3\ncat 2\nmat 1\n")
-    teach(str(tmp_path / name), lambda texts: np.ones((len(texts), 2)), tmp_path / "v.parquet")
-    assert read(tmp_path / "v.parquet")[0][:2] == ["the", "cat"]
-
-
-@pytest.mark.parametrize("is_pipe", [False, pytest.param(True, marks=needs_pipes)])
-def test_texts_near_those_of_a_test_set_are_left_out(tmp_path, is_pipe):
-    rows = "a,b,score\n" + "the red fox jumps,the blue bird sings,1\n" + "the x,the y,2\n" * 20
-    write(tmp_path / "test.csv", rows, is_pipe)
-    texts = ["a Red fox jumps 1", "the fox is a quick animal of woods 2", "the bird 3", "blue bird sings 4", "the 5"]
-    teach(texts, vectors_of, tmp_path / "v.parquet", exclude=[tmp_path / "test.csv"])
-    assert read(tmp_path / "v.parquet")[0] == [texts[1], texts[2], texts[4]]
-
-
-@pytest.mark.parametrize("is_pipe", [False, pytest.param(True, marks=needs_pipes)])
-def test_a_test_set_may_be_lines_of_text_or_of_cells(tmp_path, is_pipe):
-    lines = ["the red fox jumps", "a list, of words\tthe blue bird sings\t3", "", "the y"]
-    write(tmp_path / "test.txt", "\n".join(lines), is_pipe)
-    texts = ["red fox jumps 1", "the fox is a quick animal of woods 2", "blue bird sings 3"]
-    teach(texts, vectors_of, tmp_path / "v.parquet", exclude=[tmp_path / "test.txt"])
-    assert read(tmp_path / "v.parquet")[0] == [texts[1]]
-
-
-def other_text(texts, vectors):
-    return [*texts[:-1], "another text"], vectors
-
-
-def fewer_rows(texts, vectors):
-    return texts[:-1], vectors[:-1]
-
-
-@pytest.mark.parametrize("alter", [other_text, fewer_rows])
-def test_groups_of_other_texts_are_encoded_again(tmp_path, caplog, alter):
+@pytest.mark.parametrize("content", ["another text", "fewer rows", b"", b"PAR1 and no more"])
+def test_groups_that_are_not_as_written_are_encoded_again(tmp_path, caplog, content):
+    """Also after a teacher has failed, which leaves the other groups."""
     path, out, part = interrupted(tmp_path)
-    file = part / "000001.parquet"
-    texts, vectors = read(file)
-    pq.write_table(em.corpora.text_vectors(*alter(texts, vectors.astype(np.float16))), file)
+    file = part / "000000.parquet"
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    else:
+        texts, vectors = read(file)
+        texts, vectors = ([*texts[:-1], content], vectors) if "text" in content else (texts[:-1], vectors[:-1])
+        pq.write_table(em.corpora.text_vectors(texts, vectors.astype(np.float16)), file)
+    with pytest.raises(EmbeddingsError, match="failed"):
+        teach(path, Failing(1), out, group_size=20)
+    assert "000001.parquet" in os.listdir(part)
     teacher = Failing(0)
     teach(path, teacher, out, group_size=20)
     texts, vectors = read(out)
@@ -162,44 +163,28 @@ def test_groups_of_other_texts_are_encoded_again(tmp_path, caplog, alter):
     assert file.name in caplog.text
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1 and no more"])
-def test_broken_groups_are_encoded_again_and_the_others_outlive_a_teacher_that_fails(tmp_path, content):
-    path, out, part = interrupted(tmp_path)
-    (part / "000000.parquet").write_bytes(content)
-    with pytest.raises(EmbeddingsError, match="failed"):
-        teach(path, Failing(1), out, group_size=20)
-    assert "000001.parquet" in os.listdir(part)
-    teach(path, Failing(0), out, group_size=20)
-    assert read(out)[0] == TEXTS
+@pytest.mark.parametrize("is_pipe", [False, pytest.param(True, marks=needs_pipes)])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("test.csv", "a,b,score\nthe red fox jumps,the blue bird sings,1\n" + "the x,the y,2\n" * 20),
+        ("test.txt", "the red fox jumps\na list, of words\tthe blue bird sings\t9\n\nthe y"),
+    ],
+)
+def test_texts_near_a_cell_or_a_line_of_a_test_set_are_left_out(tmp_path, name, content, is_pipe):
+    write(tmp_path / name, content, is_pipe)
+    texts = ["a Red fox jumps 1", "the fox is a quick animal of woods 2", "the bird 3", "blue bird sings 4", "the 5"]
+    teach(texts, vectors_of, tmp_path / "v.parquet", exclude=[tmp_path / name])
+    assert read(tmp_path / "v.parquet")[0] == [texts[1], texts[2], texts[4]]
 
 
-def test_a_teacher_that_ends_the_program_is_an_error(tmp_path, monkeypatch):
-    def leave(texts):
-        sys.exit(0)
-
-    with pytest.raises(EmbeddingsError, match=r"failed at texts 1 to 50: SystemExit"):
-        teach(TEXTS, leave, tmp_path / "v.parquet")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "leaving_teacher.py").write_text("import sys\nsys.exit(0)\n")
-    with pytest.raises(SettingError, match="SystemExit"):
-        load_teacher("python:leaving_teacher:encode")
-
-
-def test_a_run_without_a_finished_group_leaves_no_folder(tmp_path):
-    path = tmp_path / "texts.txt"
-    path.write_text("\n".join(TEXTS))
-    with pytest.raises(EmbeddingsError, match="failed"):
-        teach(path, Failing(1), tmp_path / "v.parquet")
-    assert os.listdir(tmp_path) == ["texts.txt"]
-
-
-def interrupted(folder):
-    """The texts, the output and the folder of groups of a run that failed at its third group."""
-    path, out = folder / "texts.txt", folder / "v.parquet"
-    path.write_text("\n".join(TEXTS))
-    with pytest.raises(EmbeddingsError, match="failed"):
-        teach(path, Failing(3), out, group_size=20)
-    return path, out, folder / "v.parquet.part"
+@pytest.mark.parametrize("name", ["words.txt", "words.arrow"])
+def test_the_words_of_a_vocabulary_are_texts(tmp_path, name):
+    corpus = em.Corpus(["the cat sat on the mat", "the cat 7"])
+    corpus.encode().vocabulary.save(tmp_path / "words.arrow")
+    (tmp_path / "words.txt").write_text("the 3\ncat 2\nmat 1\n")
+    teach(str(tmp_path / name), lambda texts: np.ones((len(texts), 2)), tmp_path / "v.parquet")
+    assert read(tmp_path / "v.parquet")[0][:2] == ["the", "cat"]
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -262,32 +247,12 @@ def test_a_file_that_appears_during_a_run_is_kept(tmp_path):
     assert os.listdir(part) == ["mine.txt"]
 
 
-def test_texts_in_memory_do_not_replace_the_groups_of_a_file(tmp_path):
-    _, out, part = interrupted(tmp_path)
-    before = sorted(os.listdir(part))
-    with pytest.raises(OutputError, match="of another input"):
-        teach(TEXTS, vectors_of, out, group_size=20)
-    assert sorted(os.listdir(part)) == before
-
-
 def test_the_output_is_no_file_of_vectors_and_the_error_says_how_to_make_one(tmp_path):
     teach(TEXTS, vectors_of, tmp_path / "v.parquet")
     with pytest.raises(FormatError, match=r"word and vector .*text, embedding.*rename"):
         em.load(tmp_path / "v.parquet")
     table = pq.read_table(tmp_path / "v.parquet").rename_columns(["word", "vector"])
     assert em.Vectors.from_arrow(table).words == TEXTS
-
-
-def test_a_teacher_is_a_function(tmp_path):
-    with pytest.raises(EmbeddingsError, match="not callable"):
-        teach(TEXTS, "model", tmp_path / "v.parquet")
-    assert not os.listdir(tmp_path)
-
-
-def test_no_texts_are_refused(tmp_path):
-    with pytest.raises(CorpusError, match="has no texts"):
-        teach(["", " "], vectors_of, tmp_path / "v.parquet")
-    assert not os.listdir(tmp_path)
 
 
 TEACHER = """
@@ -329,38 +294,23 @@ def test_a_killed_command_continues(tmp_path):
     assert read(tmp_path / "v.parquet")[0][4999] == "text 4999"
 
 
-def test_changed_files_to_exclude_start_no_second_half_of_a_run(tmp_path):
-    texts, tests = tmp_path / "t.txt", tmp_path / "tests.csv"
-    texts.write_text("".join(f"text number {number}\n" for number in range(20)))
-    tests.write_text("text\napple pie\n")
-    groups = iter(range(3))
-
-    def encode(batch):
-        if next(groups) == 2:
-            raise RuntimeError("no more")
-        return np.ones((len(batch), 3), np.float32)
-
-    with pytest.raises(EmbeddingsError, match="no more"):
-        teach(texts, encode, tmp_path / "v.parquet", exclude=[tests], group_size=5)
-    tests.write_text("text\ntext number 3\n")
-    with pytest.raises(OutputError, match="another input"):
-        teach(texts, encode, tmp_path / "v.parquet", exclude=[tests], group_size=5)
-    with pytest.raises(SettingError, match="group_size"):
-        teach(texts, encode, tmp_path / "w.parquet", group_size=-1)
-
-
-def test_wrong_teachers_are_refused_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "broken_teacher.py").write_text("def f(:\n")
-    for name, message in (
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
         ("python:nothing_of_this_name:f", "python:module:function: ModuleNotFoundError"),
         ("python:json", "python:module:function"),
         ("python:json:nothing", "has no attribute 'nothing'"),
         ("python:broken_teacher:f", "invalid syntax|never closed"),
-        (str(tmp_path), "a folder with model.onnx and tokenizer.json"),
-    ):
-        with pytest.raises(SettingError, match=message):
-            load_teacher(name)
+        ("python:leaving_teacher:f", "SystemExit"),
+        (".", "a folder with model.onnx and tokenizer.json"),
+    ],
+)
+def test_wrong_teachers_are_refused_in_one_line(tmp_path, monkeypatch, name, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken_teacher.py").write_text("def f(:\n")
+    (tmp_path / "leaving_teacher.py").write_text("import sys\nsys.exit(0)\n")
+    with pytest.raises(SettingError, match=message):
+        load_teacher(name)
 
 
 def save_network(folder, words=8, dim=5):
@@ -414,29 +364,19 @@ def test_a_network_gives_the_mean_of_its_tokens_or_the_first_one(tmp_path):
     (tmp_path / "2_Dense").rmdir()
 
 
-def test_a_teacher_and_its_student_as_a_newcomer_types_them(tmp_path):
+def test_a_teacher_and_its_student_as_a_newcomer_types_them(tmp_path, monkeypatch):
     """The two commands, with a teacher in a Python file."""
-    (tmp_path / "my_teacher.py").write_text(
-        textwrap.dedent(
-            """
-            import numpy as np
-            rows = {}
-            def encode(texts):
-                rng = np.random.default_rng(1)
-                table = rng.normal(size=(20, 16))
-                return np.array([sum(table[int(word[1:])] for word in text.split()) for text in texts])
-            """
-        )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "summing_teacher.py").write_text(
+        "import numpy as np\n"
+        "table = np.random.default_rng(1).normal(size=(20, 16))\n"
+        "encode = lambda texts: np.array([sum(table[int(word[1:])] for word in text.split()) for text in texts])\n"
     )
     rng = np.random.default_rng(2)
     lines = [" ".join(f"w{n}" for n in rng.integers(0, 20, 5)) for _ in range(300)]
     (tmp_path / "texts.txt").write_text("\n".join(lines))
-    process = run(tmp_path, "--model", "python:my_teacher:encode")
-    assert process.communicate()[1] == ""
+    taught = expect("teach", "texts.txt", "-o", "v.parquet", "--quiet", "--model", "python:summing_teacher:encode")
+    assert taught.stderr == ""
     options = ["--dim", "8", "--epochs", "20", "--learning-rate", "0.1", "--threads", "1", "-o", "m", "--json"]
-    command = ["train", "distill", "v.parquet:2", "v.parquet", *options]
-    result = subprocess.run(
-        [sys.executable, "-m", "embeddings", *command], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert result.returncode == 0, result.stderr
+    expect("train", "distill", "v.parquet:2", "v.parquet", *options)
     assert em.load_model(tmp_path / "m").record["held_out_cosine"] > 0.8

@@ -74,11 +74,6 @@ def test_what_is_not_set_is_as_the_base_trainer_has_it(base):
     assert (slower.vectors.matrix != model.vectors.matrix).any()
 
 
-def test_unexpected_arguments_are_refused_before_the_corpus_is_read():
-    with pytest.raises(SettingError, match=r"no argument 'thread': use threads"):
-        em.TensorIndexing(**SMALL).train("missing.txt", thread=1)
-
-
 def test_documents_of_the_base_keep_their_tags(tmp_path):
     rows = "".join(f"t{number % 9},{line}\n" for number, line in enumerate(lines()))
     (tmp_path / "t.csv").write_text("tag,text\n" + rows)

@@ -59,18 +59,6 @@ def test_character_ngrams_classify_unknown_words():
     assert model.predict(["goodish", "awfully"]).labels[:, 0].tolist() == ["__label__a", "__label__b"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["a text", "another"], "0 of 0 labels"),
-        (["__label__a one", "__label__a two"], "1 of 1 labels .'a'"),
-    ],
-)
-def test_texts_that_cannot_be_classified_are_refused(lines, message):
-    with pytest.raises(CorpusError, match=message):
-        em.train("classifier", lines, **SMALL)
-
-
 def test_labels_may_have_any_characters_and_texts_any_number_of_labels():
     labels = [["a\x1fb", "c d"], [], ["c d"], ["", "a\x1fb", "a\x1fb"]] * 5
     rows = [{"text": f"word{number}", "label": one} for number, one in enumerate(labels)]
@@ -80,11 +68,6 @@ def test_labels_may_have_any_characters_and_texts_any_number_of_labels():
     assert np.diff(found.starts).tolist() == [2, 0, 1, 1] * 5
     names = [found.vocabulary.words[number] for number in found.ids.tolist()]
     assert names == ["a\x1fb", "c d", "c d", "a\x1fb"] * 5
-
-
-def test_a_corpus_without_labels_is_refused():
-    with pytest.raises(CorpusError, match="LabelFormat"):
-        em.train("classifier", em.Corpus(labelled_lines()), **SMALL)
 
 
 def test_early_stopping_returns_the_epoch_with_the_best_labels():
@@ -109,14 +92,6 @@ def test_balanced_weights_help_rare_labels():
     plain, balanced = (model.predict_proba(["word1 same"])[0, 1] for model in models)
     assert plain < 0.15
     assert balanced > 0.35
-
-
-def test_rare_labels_can_be_dropped():
-    lines = [*labelled_lines(), "__label__rare film", "__label__rare __label__a great film"]
-    model = em.train("classifier", lines, min_label_count=3, **SMALL)
-    assert sorted(model.labels.words) == ["a", "b", "c"]
-    with pytest.raises(CorpusError, match="0 of 4 labels"):
-        em.train("classifier", lines, min_label_count=1000, **SMALL)
 
 
 def test_several_labels_of_a_text_share_its_probability_or_are_all_present():
@@ -175,3 +150,27 @@ def test_accuracy_equals_that_of_fasttext(settings, tmp_path):
     theirs = np.mean(np.array([labels[0] for labels in other.predict(texts)[0]]) == gold)
     assert ours > 0.75
     assert ours > theirs - 0.04  # three standard errors
+
+
+@pytest.mark.parametrize(
+    ("lines", "settings", "message"),
+    [
+        (["a text", "another"], {}, "no text has a label"),
+        (["__label__a one", "__label__a two"], {}, "1 of 1 labels .'a'"),
+        ([*labelled_lines(), "__label__rare film"], {"min_label_count": 1000}, "0 of 4 labels"),
+        (em.Corpus(labelled_lines()), {}, "LabelFormat"),
+    ],
+)
+def test_texts_that_cannot_be_classified_are_refused(lines, settings, message):
+    with pytest.raises(CorpusError, match=message):
+        em.train("classifier", lines, **settings, **SMALL)
+
+
+def test_a_text_without_known_words_gets_the_labels_of_the_end_of_a_text(model):
+    """As in fastText; only a classifier that does not know `</s>` gives such a text no label."""
+    row = model.vectors["</s>"]
+    np.testing.assert_array_equal(model.classifier.embed(["", "unheard"])[0], row)
+    scores = model.tables["output"] @ row
+    expected = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    np.testing.assert_allclose(model.predict_proba([""])[0], expected, rtol=1e-5)
+    assert model.predict([""]).labels[0, 0] == f"__label__{model.labels.words[int(scores.argmax())]}"

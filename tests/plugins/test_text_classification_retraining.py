@@ -9,11 +9,11 @@ from supervised_models import LOSSES, supervised_model
 import embeddings as em
 from embeddings.classifier.classifier import prune
 from embeddings.errors import SettingError
-from embeddings.plugins.classifier.text_classification import quantize, retrained
+from embeddings.plugins.classifier.text_classification import retrain
 
 WORDS = {"a": ["good", "fine", "great"], "b": ["bad", "awful", "poor"], "c": ["so-so", "medium", "average"]}
 OBJECTIVES = ("softmax", "hierarchical-softmax", "one-vs-all", "negative-sampling")
-RUN = {"seed": 1, "threads": 1, "progress": None}
+RUN = {"seed": 1, "threads": 1}
 
 
 def labelled_lines(texts=120, seed=1):
@@ -37,10 +37,10 @@ def probability_of_truth(classifier, lines):
 def test_training_starts_from_the_rows_that_are_kept(objective):
     """With a vanishing learning rate nothing changes; otherwise the labels become more probable."""
     classifier = prune(train(objective=objective, word_ngrams=2, min_n=2, max_n=3), 60)
-    same = retrained(classifier, labelled_lines(), epochs=1, learning_rate=1e-30, **RUN)
+    same = retrain(classifier, labelled_lines(), 60, epochs=1, learning_rate=1e-30, **RUN)
     np.testing.assert_array_equal(same.inputs.table, classifier.inputs.table)
     np.testing.assert_array_equal(same.output, classifier.output)
-    better = retrained(classifier, labelled_lines(), epochs=30, learning_rate=0.5, **RUN)
+    better = retrain(classifier, labelled_lines(), 60, epochs=30, learning_rate=0.5, **RUN)
     assert better.features is classifier.features
     lines = labelled_lines(seed=2)
     assert probability_of_truth(better, lines) > probability_of_truth(classifier, lines) + 0.02
@@ -52,20 +52,19 @@ def test_models_of_fasttext_are_trained_further(tmp_path, loss):
     (tmp_path / "m.bin").write_bytes(supervised_model(loss).data)
     classifier = em.load_classifier(tmp_path / "m.bin")
     lines = ["__label__c the where a", "__label__é naïve 北海道", "__label__new the the unknown"] * 20
-    same = retrained(classifier, lines, epochs=1, learning_rate=1e-30, **RUN)
+    same = retrain(classifier, lines, 1000, epochs=1, learning_rate=1e-30, **RUN)
     np.testing.assert_array_equal(same.inputs.table, classifier.inputs.table)
     used = 4 if loss == "hierarchical softmax" else 5  # a tree of 5 labels has 4 inner nodes
     np.testing.assert_array_equal(same.output[:used], classifier.output[:used])
-    better = retrained(classifier, lines, epochs=10, learning_rate=0.5, **RUN)
+    better = retrain(classifier, lines, 1000, epochs=10, learning_rate=0.5, **RUN)
     known = [line for line in lines if "new" not in line]
     assert probability_of_truth(better, known) > max(0.9, probability_of_truth(classifier, known))
 
 
 def test_quantizing_after_training_again(tmp_path):
     classifier = train(word_ngrams=2)
-    small = em.training.quantize(
-        classifier, 12, retrain=labelled_lines(), epochs=20, learning_rate=0.5, qnorm=True, threads=1
-    )
+    larger = em.training.retrain(classifier, labelled_lines(), 12, epochs=20, learning_rate=0.5, threads=1)
+    small = larger.quantize(qnorm=True)
     lines = labelled_lines(seed=2)
     assert probability_of_truth(small, lines) > probability_of_truth(classifier.quantize(12, qnorm=True), lines)
     small.export(tmp_path / "small.ftz")
@@ -79,21 +78,19 @@ def test_texts_are_split_as_in_training():
     corpus = em.Corpus(rows, text_column="text", tokenizer="words", labels=em.corpora.LabelFormat())
     classifier = em.train("classifier", corpus, dim=8, epochs=2, threads=1).classifier
     lines = [f"__label__{row['label']} {row['text']}" for row in rows]
-    better = retrained(prune(classifier, 12), lines, epochs=20, learning_rate=0.5, **RUN)
+    better = retrain(classifier, lines, 12, epochs=20, learning_rate=0.5, **RUN)
     assert better.predict(["FILM, GOOD"]).labels[0, 0] == "a"
     assert better.predict_proba(["FILM, GOOD"]).max() > classifier.predict_proba(["FILM, GOOD"]).max()
 
 
 def test_what_cannot_be_trained_again(tmp_path):
     classifier = train()
-    with pytest.raises(SettingError, match="cutoff"):
-        quantize(classifier, retrain=labelled_lines())
     with pytest.raises(SettingError, match="label"):
-        quantize(classifier, 5, retrain=["__label__x film", "__label__y good"])
+        retrain(classifier, ["__label__x film", "__label__y good"], 5)
     with pytest.raises(SettingError, match="already"):
-        quantize(classifier.quantize(), 5, retrain=labelled_lines())
+        retrain(classifier.quantize(), labelled_lines(), 5)
     words = [word for word in ("the", "where") if word]
     (tmp_path / "m.bin").write_bytes(supervised_model(words=words, word_ngrams=1, max_n=0, buckets=0).data)
     without_end = replace(em.load_classifier(tmp_path / "m.bin"))
     with pytest.raises(SettingError, match="</s>"):
-        quantize(without_end, 1, retrain=["__label__a unknown", "__label__c the"])
+        retrain(without_end, ["__label__a unknown", "__label__c the"], 1)

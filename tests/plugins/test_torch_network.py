@@ -1,13 +1,10 @@
 """Recurrent networks in PyTorch: the network, its losses and Adam, against numpy."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from commands import expect
-from neural_models import naive_context, naive_lstm, naive_spelling
+from neural_models import naive_lstm, naive_spelling
 
 import embeddings as em
 from embeddings.errors import SettingError
@@ -193,36 +190,6 @@ def share_copy(network, table, dim):
     return copy
 
 
-def test_a_wrong_device_is_one_line(tmp_path):
-    if torch.cuda.is_available():
-        pytest.skip("there is a GPU")
-    (tmp_path / "t").write_text("a b")
-    message = expect("train", "c2w", tmp_path / "t", "-o", tmp_path / "m", "--device", "cuda", code=2).stderr
-    assert "requires a GPU" in message
-    assert "read" not in message  # the corpus was not
-
-
-def test_waiting_threads_of_pytorch_sleep():
-    """Unless the user has chosen otherwise: threads that spin make training ten times slower on a busy machine."""
-    show = "import os, embeddings as em; em.C2W().check_installation(); print(os.environ['OMP_WAIT_POLICY'])"
-    for chosen, used in (("active", "active"), (None, "passive")):
-        environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
-        environment |= {} if chosen is None else {"OMP_WAIT_POLICY": chosen}
-        result = subprocess.run([sys.executable, "-c", show], env=environment, capture_output=True, text=True)
-        assert result.stdout.strip() == used, result.stderr
-
-
-def test_the_naive_network_reads_both_sides():
-    """The twin itself: another word on either side changes the context, the word itself does not."""
-    _, tables, _, data = new_network("context2vec")
-    ids = [0, 1, 2, 3]
-    before = naive_context(tables, ids, 1)
-    for place, changes in ((0, True), (1, False), (3, True)):
-        other = [*ids]
-        other[place] = 4 % len(data.vocabulary)
-        assert np.array_equal(naive_context(tables, other, 1), before) != changes
-
-
 @pytest.mark.parametrize("name", ["context2vec", "c2w"])
 def test_the_loss_of_held_out_text_falls(name, tmp_path):
     (tmp_path / "text.txt").write_text("\n".join(TEXTS))
@@ -231,3 +198,13 @@ def test_the_loss_of_held_out_text_falls(name, tmp_path):
     model = em.train(name, TEXTS, threads=1, callbacks=[stopping], **settings)
     losses = model.record["early_stopping"]["scores"]
     assert losses[-1] > losses[0] + 0.1
+
+
+@pytest.mark.parametrize(("chosen", "used"), [("active", "active"), (None, "passive")])
+def test_waiting_threads_of_pytorch_sleep(chosen, used, monkeypatch):
+    """Unless the user has chosen otherwise: threads that spin make training ten times slower on a busy machine."""
+    monkeypatch.setenv("OMP_WAIT_POLICY", chosen or "")
+    if chosen is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    em.C2W().check_installation()
+    assert os.environ["OMP_WAIT_POLICY"] == used

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from commands import expect, process, refused, table
+from commands import expect, refused, table
 from neural_models import character_model, context_model, naive_context, naive_lstm
 
 import embeddings as em
@@ -95,12 +95,3 @@ def test_damaged_settings_give_one_line(name, value, tmp_path):
     with pytest.raises(FormatError, match="broken"):
         em.load_model(tmp_path / "m").context_vector("a [] b")
     refused("substitutes", tmp_path / "m", "a [] b", code=1)
-
-
-def test_commands_work_in_a_process_of_their_own(tmp_path):
-    character_model().save(tmp_path / "m")
-    result = process("neighbours", tmp_path / "m", "catz", "--top", 2, "--json")
-    assert result.returncode == 0, result.stderr
-    assert "composed" in result.stderr
-    expected = [word for word, _ in character_model().vectors.most_similar("catz", top=2)]
-    assert [row["neighbour"] for row in json.loads(result.stdout)] == expected
