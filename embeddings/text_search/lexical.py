@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Texts
@@ -29,6 +30,7 @@ from embeddings.vectors.pooling import DEFAULT_CONSTANT
 
 SATURATION, LENGTH_WEIGHT = 1.5, 0.75  # k1 and b
 COMMON_SHARE = 1e-4  # of the text; the weights of rarer words are near 1
+BATCH = 1 << 14  # texts that are split at a time
 FEW_TEXTS = 64  # which are split in Python, as a corpus takes milliseconds to open
 
 
@@ -104,35 +106,38 @@ class Lexicon:
         except NoWordsError:
             return [], np.zeros(0, np.int64), np.zeros(len(texts) + 1, np.int64)
 
-    def postings(self, texts: Sequence[str], threads: int | None = None) -> tuple[Any, dict[str, np.ndarray]]:
-        """The words of texts, and for each the texts that contain it with its counts."""
-        words, ids, starts = self.encode(texts, threads)
-        stems = {stem: number for number, stem in enumerate(dict.fromkeys(self.stem(words)))}
-        ids = np.array([stems[stem] for stem in self.stem(words)], np.int64)[ids]
-        lengths = np.diff(starts)
-        return to_string_array(list(stems)), count_pairs(
-            ids, np.repeat(np.arange(len(texts)), lengths), lengths, len(stems)
-        )
+    def postings(self, texts: pa.ChunkedArray, threads: int | None = None) -> tuple[Any, dict[str, np.ndarray]]:
+        """The words of a column of texts, and for each the texts that contain it with its counts."""
+        stems: dict[str, int] = {}
+        parts: list[list[np.ndarray]] = []
+        for start in range(0, len(texts), BATCH):  # as strings and tokens, texts take many times their bytes
+            batch = texts.slice(start, BATCH).to_pylist()
+            words, ids, starts = self.encode(batch, threads)
+            numbers = np.array([stems.setdefault(stem, len(stems)) for stem in self.stem(words)], np.int64)
+            lengths = np.diff(starts)
+            pairs = numbers[ids] * len(batch) + np.repeat(np.arange(len(batch)), lengths)
+            pairs, counts = np.unique(pairs, return_counts=True)
+            arrays = (pairs // len(batch), pairs % len(batch) + start, counts, lengths)
+            parts.append([array.astype(np.int32) for array in arrays])
+        terms, rows, counts, lengths = map(np.concatenate, zip(*parts, strict=True))
+        return to_string_array(list(stems)), sort_postings(terms, rows, counts, lengths, len(stems))
 
 
-def count_pairs(
-    terms: np.ndarray, texts: np.ndarray, lengths: np.ndarray, size: int, counts: np.ndarray | None = None
+def sort_postings(
+    terms: np.ndarray, texts: np.ndarray, counts: np.ndarray, lengths: np.ndarray, size: int
 ) -> dict[str, np.ndarray]:
-    """The postings of (term, text) pairs: the start of each term, texts, counts, and text lengths.
+    """The postings of `size` terms: the start of each, its texts in order, their counts, and the lengths of all texts.
 
-    Without `counts` a pair counts as often as it occurs; with them it occurs once.
+    Arguments:
+        terms, texts, counts: of each pair of a term and a text; the texts of a term are in order.
+        lengths: of each text, in words.
     """
-    pairs = terms * max(len(lengths), 1) + texts
-    if counts is None:
-        pairs, totals = np.unique(pairs, return_counts=True)
-    else:
-        order = np.argsort(pairs)
-        pairs, totals = pairs[order], counts[order]
+    order = np.argsort(terms, kind="stable")  # which keeps the order of the texts
     return {
-        "term_starts": np.searchsorted(pairs, np.arange(size + 1) * max(len(lengths), 1)).astype(np.int64),
-        "posting_texts": (pairs % max(len(lengths), 1)).astype(np.int32),
-        "posting_counts": totals.astype(np.int32),
-        "lengths": lengths.astype(np.int32),
+        "term_starts": np.append(0, np.cumsum(np.bincount(terms, minlength=size))).astype(np.int64),
+        "posting_texts": texts[order].astype(np.int32, copy=False),
+        "posting_counts": counts[order].astype(np.int32, copy=False),
+        "lengths": lengths.astype(np.int32, copy=False),
     }
 
 
@@ -153,7 +158,7 @@ def merge_postings(segments: Sequence[Segment]) -> tuple[Any, dict[str, np.ndarr
     lengths = np.concatenate([segment.arrays["lengths"][segment.live] for segment in segments])
     ids, used = np.unique(np.concatenate(terms), return_inverse=True)  # words of removed rows are dropped
     names = list(numbers)
-    postings = count_pairs(used, np.concatenate(texts), lengths, len(ids), np.concatenate(counts))
+    postings = sort_postings(used, np.concatenate(texts), np.concatenate(counts), lengths, len(ids))
     return to_string_array([names[number] for number in ids.tolist()]), postings
 
 

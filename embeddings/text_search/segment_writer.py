@@ -50,8 +50,8 @@ def check_distinct(segments: Sequence[Segment]) -> Any:
     """The ids of new segments, a pyarrow array; raises CorpusError if one occurs twice."""
     chunks = [chunk for segment in segments for chunk in segment.rows[ID].chunks]
     ids = to_string_array(pa.concat_arrays(chunks) if chunks else [])
-    counts = ids.value_counts()
-    if len(counts) < len(ids):
+    if pc.count_distinct(ids).as_py() < len(ids):
+        counts = ids.value_counts()
         twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()
         raise CorpusError(f"the id {twice!r:.80} occurs twice: ids must differ")
     return ids
@@ -186,5 +186,5 @@ class SegmentWriter:
         vectors = np.concatenate(parts) if self.record["dim"] else np.zeros((len(rows), 0), np.float32)
         parts.clear()  # the memory of as many vectors
         arrays = store(vectors, self.record["dtype"])
-        terms, postings = self.lexicon.postings(rows.column(TEXT).to_pylist(), self.threads)
+        terms, postings = self.lexicon.postings(rows.column(TEXT), self.threads)
         return write_segment(self.folder, rows, terms, arrays | engine_arrays(self.record, arrays) | postings)

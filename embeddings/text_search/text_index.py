@@ -76,7 +76,7 @@ from embeddings.vectors.vectors import Vectors
 MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_SHARE = 0.6  # of the fused score
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
-SCORE_BYTES = 1 << 28  # of the scores of a block of queries
+SCORE_BYTES = 1 << 26  # of the scores of a block of queries, which several arrays hold at a time
 POOLING = ("pool", "constant", "frequencies", "remove_components", "dim")
 COMPONENTS, COMMON = "components", "common.arrow"
 ADOPTION = Lock()  # of a newer state; not an attribute, so that an index can be copied and pickled
@@ -429,7 +429,8 @@ class TextIndex:
             if vectors is not None:
                 pairs = zip(segments, allowed, strict=True)
                 part = vectors[start : start + step]
-                cosines = np.concatenate([self.cosines(one, part, top, mask) for one, mask in pairs], axis=1)
+                found = [self.cosines(one, part, top, mask) for one, mask in pairs]
+                cosines = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
             for query in range(start, min(start + step, n_queries)):
                 semantic = None if cosines is None else cosines[query - start]
                 if texts is None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from embeddings.corpora.vocabulary import Vocabulary
@@ -32,7 +33,7 @@ def naive_scores(texts, query, shares=None):
 
 
 def segment(lexicon, texts):
-    terms, arrays = lexicon.postings(texts)
+    terms, arrays = lexicon.postings(pa.chunked_array([texts]))
     live = np.ones(len(texts), np.bool_)
     words = SimpleNamespace(find=lambda word: terms.to_pylist().index(word) if word in terms.to_pylist() else None)
     length = int(arrays["lengths"].sum())
@@ -48,6 +49,7 @@ class Segment(SimpleNamespace):
 def test_scores_are_those_of_the_formula(monkeypatch, few):
     """In two segments, whose texts are split in Python or by the compiled scanner."""
     monkeypatch.setattr(lexical, "FEW_TEXTS", few)
+    monkeypatch.setattr(lexical, "BATCH", 7)
     rng = np.random.default_rng(1)
     texts = [" ".join(rng.choice(list("abcdefg"), rng.integers(0, 9))) for _ in range(30)]
     common = Vocabulary.from_counts({"a": 50, "b": 5}, total=1000)
@@ -61,7 +63,7 @@ def test_scores_are_those_of_the_formula(monkeypatch, few):
 def test_words_are_counted_as_stems():
     pytest.importorskip("Stemmer")
     lexicon = Lexicon(SETTINGS, "english")
-    terms, arrays = lexicon.postings(["walking walks", "Walked dogs"])
+    terms, arrays = lexicon.postings(pa.chunked_array([["walking walks", "Walked dogs"]]))
     assert terms.to_pylist() == ["walk", "dog"]
     assert arrays["posting_counts"].tolist() == [2, 1, 1]
     assert lexicon.weights("dog walkers walking").keys() == {"dog", "walker", "walk"}
@@ -87,6 +89,6 @@ def test_few_and_many_texts_are_split_alike(monkeypatch):
 
 
 def test_texts_without_words():
-    terms, arrays = Lexicon(SETTINGS).postings(["", "..."] * 50)
+    terms, arrays = Lexicon(SETTINGS).postings(pa.chunked_array([["", "..."] * 50]))
     assert len(terms) == 0
     assert arrays["lengths"].tolist() == [0] * 100
