@@ -50,17 +50,6 @@ def test_methods_that_change_both_spaces(folder):
     assert target.most_similar(source["a33"], top=1)[0][0] == "b33"
 
 
-def test_refusals(folder):
-    for out, message in (("a.vec", "VECTORS"), ("b.vec", "ONTO"), ("out.unknown", "out.unknown")):
-        error = expect("align", "a.vec", "b.vec", "-o", out, "--force", code=2 if message.isupper() else 1).stderr
-        assert message in error
-    assert "share no word" in expect("align", "a.vec", "b.vec", "-o", "out.vec", code=2).stderr
-    assert "--self-learning" in expect("align", "a.vec", "b.vec", "-o", "o.vec", "--dictionary", "none", code=2).stderr
-    error = expect("neighbours", "a.vec", "a1", "--confidence", "runs", "--among", "b.vec", code=2).stderr
-    assert "--among" in error
-    assert not (folder / "out.vec").exists()
-
-
 def test_retrofit(folder):
     (folder / "lexicon.txt").write_text("a1 a2 a3\na2 a1\n")
     expect("export", "a.vec", "fitted.vec", "--retrofit", "lexicon.txt")

@@ -83,10 +83,6 @@ def test_aliases_are_accepted_and_not_listed(alias):
     )
 
 
-def test_a_word_with_a_single_dash_is_not_an_output():
-    assert "-output" in refused("embed", "model", "text.txt", "-output", "x.csv", code=2)
-
-
 def test_a_description_is_shortened_at_a_clause_and_keeps_its_default():
     assert summary("How it falls: fast; slowly.  [default: 3]") == "How it falls: fast; slowly.  [default: 3]"
     assert summary("Join words: " + "x" * 60 + ". Also more.  [default: 3]  [x>=1]") == "Join words.  [default: 3]"

@@ -110,20 +110,6 @@ def test_a_column_that_the_format_lacks_is_named(file, tmp_path):
     assert "--columns" in message
 
 
-def test_a_column_that_is_named_twice_is_kept_once(file, tmp_path):
-    (tmp_path / "t.csv").write_text("id,text\n1,red\n")
-    expect("embed", file, tmp_path / "t.csv", "-o", tmp_path / "out.jsonl", "--columns", "id,id")
-    assert (tmp_path / "out.jsonl").read_text().count("id") == 1
-
-
-def test_cells_of_csv_stay_as_they_are(file, tmp_path):
-    (tmp_path / "t.csv").write_text("id,body\n007,red car\n1e5,\n")
-    expect("embed", file, tmp_path / "t.csv", "--text-column", "body", "-o", tmp_path / "out.jsonl")
-    columns, rows = read(tmp_path / "out.jsonl")
-    assert columns == {"id": ["007", "1e5"], "body": ["red car", ""]}
-    assert rows.shape == (2, 5)
-
-
 def test_many_batches_and_threads(file, vectors, tmp_path, monkeypatch):
     monkeypatch.setattr("embeddings.corpora.reading.reader.BATCH_SIZE", 100)
     texts = [f"red {'car ' * (number % 7)}x" for number in range(500)]

@@ -5,7 +5,7 @@ from commands import refused
 
 from embeddings.cli import main
 from embeddings.cli.error_messages import error_line
-from embeddings.errors import CorpusError, OutputError, S, SettingError, marked
+from embeddings.errors import CorpusError, OutputError, S, marked
 
 TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
 
@@ -14,26 +14,14 @@ TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
     ("options", "name", "remedy"),
     [
         (["--vector_size", "4"], "--vector_size", "Use --dim."),
-        (["--vector-size=4"], "--vector-size", "Use --dim."),
-        (["--iter", "4"], "--iter", "Use --epochs."),
-        (["--size", "4"], "--size", "Use --dim."),
         (["-size", "4"], "-size", "Use --dim."),
         (["-minCount", "4"], "-minCount", "Use --min-count."),
-        (["-lr", "4"], "-lr", "Use --learning-rate."),
-        (["-neg", "4"], "-neg", "Use --negatives."),
-        (["-ws", "4"], "-ws", "Use --window."),
-        (["-epoch", "4"], "-epoch", "Use --epochs."),
-        (["-thread", "4"], "-thread", "Use --threads."),
-        (["-window", "4"], "-window", "Use --window."),
         (["-output", "v"], "-output", "Use --out."),
         (["--vocab", "4"], "--vocab", "Use --vocabulary."),
         (["--epohcs", "4"], "--epohcs", "Use --epochs."),
-        (["--sg", "1"], "--sg", "skipgram or cbow"),
         (["-cbow", "1"], "-cbow", "skipgram or cbow"),
         (["-hs", "1"], "-hs", "objective"),
-        (["-loss", "hs"], "-loss", "objective"),
         (["-wordNgrams", "2"], "-wordNgrams", "trainer classifier"),
-        (["-lrUpdateRate", "100"], "-lrUpdateRate", "Leave it out"),
         (["--wat", "1"], "--wat", "See --help."),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
@@ -52,31 +40,11 @@ def test_options_of_other_trainers_name_these(command):
     assert "of paragraph-dm." in refused(command, "skipgram", "text.txt", "-o", "x", "--tag-count", "2", code=2)
 
 
-def test_workers_of_other_tools_are_threads():
-    message = refused("train", "skipgram", "sample", "-o", "x", "--workers", "4", code=2)
-    assert message.startswith("--workers requires --cluster")
-    assert "--threads" in message
-
-
-@pytest.mark.parametrize(
-    ("command", "remedy"),
-    [
-        (["neighbours", "v", "king", "--topn", "5"], "Use --top."),
-        (["evaluate", "v", "--compare"], "command compare"),
-    ],
-)
-def test_other_commands(command, remedy):
-    assert remedy in refused(*command, code=2)
-
-
 @pytest.mark.parametrize(
     ("command", "remedy"),
     [
         (["supervised", "-input", "t.txt"], "Use train classifier."),
         (["test", "m.bin", "t.txt"], "Use evaluate --labels."),
-        (["test-label", "m.bin", "t.txt"], "Use evaluate --labels --sections."),
-        (["predict-prob", "m.bin", "t.txt"], "Use predict."),
-        (["nn", "m.bin"], "Use neighbours."),
         (["trian"], "Use train."),
         (["xyzzy"], "See --help."),
     ],
@@ -121,11 +89,6 @@ def test_settings_in_messages_become_options_of_the_command(command, message, ex
     assert error_line(CorpusError(message), [*command.split(), "x"], main) == expected
 
 
-def test_settings_in_messages_are_arguments_in_python():
-    error = SettingError(f"{S.window} must be at least 1 with {S.tie(True)}, {S['dim']('a=b')}")
-    assert str(error) == "window must be at least 1 with tie=True, dim=a=b"
-
-
 def test_the_message_of_a_wrapped_error_keeps_its_settings():
     error = OutputError(f"{marked(CorpusError(f'lower {S.min_count}'))}; nothing is written")
     assert str(error) == "lower min_count; nothing is written"
@@ -138,14 +101,3 @@ def test_errors_of_settings_name_options():
     assert "--min-learning-rate 1.0" in message
     assert "--learning-rate" in message
     assert "--max-n above 0" in refused("train", "fasttext", "t", "-o", "x", "--max-n", "0", "--buckets", "9", code=2)
-
-
-def test_other_errors_stay_as_they_are():
-    assert error_line(OSError("min_count must be there"), ["train", "skipgram"], main) == "min_count must be there"
-    assert error_line(SettingError("min_count must be there"), [], main) == "min_count must be there"
-
-
-@pytest.mark.parametrize("name", ["evil\x1b[31m", "two\nlines"])
-def test_control_characters_of_foreign_text_are_escaped(name):
-    line = error_line(OutputError(f"{name} exists"), [])
-    assert line.isprintable()

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from commands import SMALL, TEXT, expect, refused, table
-from subword_models import fasttext_model
 
 import embeddings as em
 
@@ -47,23 +46,6 @@ def test_methods_and_intervals(folder):
         *(("accuracy", method, "all") for method in ("3cosadd", "3cosmul")),  # all words are among the first 30,000
     ]
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in rows)
-
-
-def test_composed_words_are_counted(folder):
-    fasttext_model().export("m.bin", "fasttext")
-    (folder / "pairs.tsv").write_text("the\twhere\t1\nthes\twhere\t2\na\twheres\t3\n")
-    (first, *_) = table(expect("evaluate", "m.bin", "--similarity", "pairs.tsv", "--compose").stdout)
-    assert first["composed"] == "2"
-    assert "composed" not in table(expect("evaluate", "m.bin", "--similarity", "pairs.tsv").stdout)[0]
-
-
-def test_phrase_analogies(folder):
-    words = ["Boston", "boston_globe", "Cleveland", "cleveland_plain_dealer", "st_louis", "St_Louis_Blues"]
-    (folder / "v.txt").write_text("6 2\n" + "".join(f"{word} {i} 1\n" for i, word in enumerate(words)))
-    rows = table(expect("evaluate", "v.txt", "--analogy", "google-phrases").stdout)
-    assert rows[-1]["total"] == "3218"
-    assert int(rows[-1]["covered"]) >= 2
-    assert "google-phrases" not in expect("evaluate", "v.txt").stdout
 
 
 @pytest.mark.slow

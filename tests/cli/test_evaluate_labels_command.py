@@ -7,9 +7,6 @@ import pytest
 from commands import expect, refused, run, table
 from supervised_models import supervised_model
 
-import embeddings as em
-from embeddings.errors import SettingError
-
 LINES = ["__label__a the where", "naïve a a __label__é", "__label__c __label__d 北海道", "the"]
 
 
@@ -60,48 +57,6 @@ def test_compare():
     assert "--top requires --labels" in refused("compare", "m.ftz", "n.ftz", "-k", 2, code=2)
 
 
-def test_tables_give_the_same_scores():
-    def scores(*args):
-        entries = json.loads(expect("evaluate", "m.ftz", "--labels", *args, "--json").stdout)
-        return [{name: value for name, value in entry.items() if name != "set"} for entry in entries]
-
-    expected = scores("t.txt")
-    assert expected[-1]["measure"] == "confusion"
-    assert scores("t.jsonl") == expected
-    columns = ["--text-column", "words", "--label-column", "topics", "--label-separator", "|"]
-    assert scores("t.tsv", *columns) == expected
-    assert scores("t.txt", "--threads", 1) == expected
-    Path("t16.txt").write_text("\n".join(LINES) + "\n", encoding="utf-16")
-    assert scores("t16.txt", "--encoding", "utf-16") == expected
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["--labels", "t.txt", "--stats"], "--labels cannot be combined with --stats"),
-        (["--labels", "t.txt", "--report", "r.html"], "--labels cannot be combined with --report"),
-        (["-k", 2], "--top requires --labels"),
-        (["--threshold", 0.2, "--stats"], "--threshold requires --labels"),
-        (["--labels", "t.tsv"], "label"),
-        (["--labels", "t.txt", "--label-prefix", "#"], "t.txt has no labels"),
-        (["--labels", "missing.txt"], "missing.txt"),
-        (["--labels", "empty.txt"], "empty.txt has no labels"),
-        (["--labels", "t.txt", "-k", 0], "--top must be at least 1"),
-    ],
-)
-def test_errors(args, message):
-    result = run("evaluate", "m.ftz", *args)
-    assert result.exit_code in (1, 2)
-    assert result.stdout == ""
-    (line,) = result.stderr.splitlines()
-    assert message in line
-
-
-def test_vectors_are_not_classifiers(folder):
-    (folder / "v.txt").write_text("2 2\na 1 2\nb 1 3\n")
-    assert "not a classifier" in refused("evaluate", "v.txt", "--labels", "t.txt", code=2)
-
-
 def test_single_labels_are_shown_once_and_unknown_ones_are_named(folder):
     """Precision and recall equal F1, so the table leaves them out; --sections and --json have them."""
     (folder / "single.txt").write_text("__label__a the where\n__label__é naïve a\n__label__pos, a\n")
@@ -113,11 +68,3 @@ def test_single_labels_are_shown_once_and_unknown_ones_are_named(folder):
         row["measure"] for row in json.loads(expect("evaluate", "m.ftz", "--labels", "single.txt", "--json").stdout)
     }
     assert {"precision@1", "recall@1", "confusion"} <= everything
-
-
-def test_classifiers_are_evaluated_as_vectors_are(folder):
-    found = em.evaluate("m.ftz", labels=["t.txt", "t.jsonl"], k=2)
-    assert {one.set for one in found} == {"t.txt", "t.jsonl"}
-    assert em.evaluate(em.load_classifier("m.ftz"), labels="t.txt")[0].vectors == "classifier"
-    with pytest.raises(SettingError, match="not a classifier"):
-        em.evaluate(em.Vectors(["a"], [[1.0]]), labels="t.txt")

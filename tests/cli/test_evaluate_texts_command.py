@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from commands import expect, refused, table
+from commands import expect, table
 
 import embeddings as em
 
@@ -63,34 +63,3 @@ def test_index_and_columns(folder):
     columns = ["--left-column", "2", "--right-column", "1", "--rating-column", "3"]
     same, swapped = (table(expect("evaluate", "v", *SETS[:2], *more).stdout) for more in ([], columns))
     assert same == swapped
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "facts"),
-    [
-        (["--pool", "sif"], 2, ["--pool", "--pairs"]),
-        (["--pairs", "rated.txt", "--index", "lsh"], 2, ["--index", "--retrieval"]),
-        (["--pairs", "missing.txt"], 1, ["missing.txt"]),
-        (["--pairs", "same.txt"], 1, ["same.txt", "same"]),
-        (["--pairs", "equal.txt"], 1, ["equal.txt", "ratings", "vary"]),
-        (["--pairs", "words.txt"], 1, ["words.txt", "line 2", "number"]),
-        (["--pairs", "empty.txt"], 1, ["empty.txt", "no pairs of texts"]),
-        (["--pairs", "rated.txt", "--left-column", "9", "--right-column", "1"], 1, ["'9'", "1, 2, 3"]),
-        (
-            ["--retrieval", "queries.jsonl", "corpus.jsonl", "bad.tsv"],
-            1,
-            ["line 2", "'nine'", "queries.jsonl"],
-        ),
-        (["--probe", "labelled.tsv", "--label-column", "topic"], 1, ["topic", "text, label"]),
-        (["--clustering", "one.tsv"], 1, ["one.tsv", "two"]),
-    ],
-)
-def test_bad_input_is_one_line(folder, arguments, code, facts):
-    (folder / "same.txt").write_text("w1\tw2\t1\n" * 4)
-    (folder / "equal.txt").write_text("w1\tw2\t1\nw3\tw4\t1\n")
-    (folder / "words.txt").write_text("w1\tw2\t1\nw3\tw4\tbad\n")
-    (folder / "empty.txt").write_text("\tw2\t1\nw3\t\t2\n")
-    (folder / "bad.tsv").write_text("1\t2\t1\nnine\t2\t1\n")
-    (folder / "one.tsv").write_text("text\tlabel\nw1\ta\nw2\ta\n")
-    message = refused("evaluate", "v", *arguments, code=code)
-    assert all(fact in message for fact in facts), message

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from commands import expect, refused
-from optional_libraries import KV, import_gensim
+from optional_libraries import KV
 from subword_models import fasttext_model
 from supervised_models import supervised_model
 
@@ -43,19 +43,6 @@ def test_every_extension(tmp_path, model, vectors, name):
     assert np.array_equal(exported.matrix, vectors.matrix)
 
 
-@pytest.mark.parametrize("name", [KV, "v.bin", "v.txt", "v.vec"])
-def test_gensim_reads_exports(tmp_path, vectors, name):
-    KeyedVectors = import_gensim("gensim.models").KeyedVectors
-    vectors.subset(3).save(tmp_path / "w.npy")
-    expect("export", tmp_path / "w.npy", tmp_path / name)
-    if name == "v.kv":
-        loaded = KeyedVectors.load(str(tmp_path / name))
-    else:
-        loaded = KeyedVectors.load_word2vec_format(str(tmp_path / name), binary=name == "v.bin")
-    assert loaded.index_to_key == WORDS[:3]
-    np.testing.assert_allclose(loaded.vectors, vectors.matrix[:3], rtol=1e-5)
-
-
 def test_classifiers_are_written_for_fasttext(tmp_path):
     (tmp_path / "m.ftz").write_bytes(supervised_model(quantised=True, pruned=11).data)
     result = expect("export", tmp_path / "m.ftz", tmp_path / "c.ftz", "--format", "fasttext", "--json")
@@ -76,13 +63,6 @@ def test_json(tmp_path, model):
     assert (summary["format"], summary["words"], summary["dim"], summary["dtype"]) == ("npy", 4, 6, "float16")
     assert 0 < summary["max_error"] < 0.01
     assert 0.99 < summary["min_cosine"] <= 1
-
-
-def test_words_a_format_cannot_hold_leave_nothing(tmp_path, model):
-    message = refused("export", model, tmp_path / "v.glove", code=1)
-    assert "glove" in message
-    assert "'new york'" in message
-    assert not (tmp_path / "v.glove").exists()
 
 
 def test_another_table(tmp_path, model):
@@ -117,15 +97,6 @@ def test_counts(tmp_path, model):
     expect("export", model, tmp_path / "v.parquet", "--no-counts")
     assert em.load(tmp_path / "v.parquet").counts is None
     assert "counts" in refused("export", tmp_path / "v.parquet", tmp_path / "w.bin", "--counts", code=2)
-
-
-def test_half_precision_where_a_format_has_it(tmp_path, model):
-    result = expect("export", model, tmp_path / "v.npy", "--dtype", "float16")
-    assert "maximum error" in result.stderr
-    assert np.load(tmp_path / "v.npy").dtype == np.float16
-    message = refused("export", tmp_path / "missing", tmp_path / "v.bin", "--dtype", "float16", code=2)
-    assert "word2vec-binary" in message
-    assert "dtype" in message
 
 
 def test_outputs_are_checked_before_anything_is_read(tmp_path):

@@ -40,7 +40,7 @@ REPLACED = [  # commands that replace what they wrote before
     "vocabulary text.txt -o words.arrow",
     "infer d text.txt -o documents.bin",
     "induce v unseen.txt new.txt -o extended.bin --min-count 1",
-    *(f"embed v text.txt -o e.{end}" for end in ("npy", "parquet", "jsonl", "arrow")),
+    *(f"embed v text.txt -o e.{end}" for end in ("npy", "parquet", "jsonl")),
     *(f"predict c text.txt -o labels.{end}" for end in ("txt", "parquet")),
     "teach text.txt --model python:teacher:encode -o t.parquet",
     "index v text.txt -o i2",

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from commands import expect, refused
+from commands import expect
 
 from embeddings.vectors.vectors import Vectors
 
@@ -65,30 +65,3 @@ def test_kinds_are_commands_with_their_settings():
     for kind in ("exact", "faiss", "lsh"):
         assert f"{kind} " in text
     assert "--factory" in expect("index", "faiss", "--help").stdout
-
-
-BAD = [
-    (["index", "lsh", "v.bin", "-o", "saved"], 1, ["saved", "exists", "--force"]),
-    (["index", "lsh", "v.bin", "-o", "x", "--bits", "0"], 2, ["bits", "1", "0"]),
-    (["index", "faiss", "v.bin", "-o", "x", "--factory", "what"], 2, ["FAISS", "parse"]),
-    (["index", "tree", "v.bin", "-o", "x"], 2, ["'tree'", "no such file", "exact, faiss, lsh"]),
-    (["index", "lsh", "missing", "-o", "x"], 1, ["missing does not exist"]),
-    (["index", "lsh", "v.bin", "-o", "no/x"], 1, ["not a folder"]),
-    (["index", "lsh", "v.bin", "-o", "v.bin", "--force"], 1, ["v.bin is not a saved index"]),
-    (["neighbours", "other.bin", "w1", "--index", "saved"], 2, ["saved", "other vectors"]),
-    (["neighbours", "v.bin", "w1", "--index", "nope"], 2, ["'nope'"]),
-    (["neighbours", "v.bin", "w1", "--index", "lsh:bits=no"], 2, ["bits", "'no'"]),
-    (["neighbours", "v.bin", "w1", "--index", "v.bin"], 1, ["v.bin", "saved index"]),
-    (["neighbours", "v.bin", "w1", "--index", "faiss", "--restrict", "5"], 2, ["restrict"]),
-    (["neighbours", "v.bin", "w1", "--index", "saved:bits=8"], 2, ["bits", "new index"]),
-    (["evaluate", "v.bin", "--index", "lsh"], 2, ["--index"]),
-    (["evaluate", "random:10x5"], 1, ["random:10x5 does not exist"]),
-]
-
-
-@pytest.mark.parametrize(("args", "code", "facts"), BAD, ids=[" ".join(args) for args, _, _ in BAD])
-def test_bad_input_gets_one_line_and_leaves_nothing(folder, args, code, facts):
-    before = sorted(folder.rglob("*"))
-    message = refused(*args, code=code)
-    assert all(fact in message for fact in facts), message
-    assert sorted(folder.rglob("*")) == before

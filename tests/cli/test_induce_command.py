@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import SMALL, TEXT, expect, process, refused, table
+from commands import SMALL, TEXT, expect, process, table
 
 import embeddings as em
 
@@ -44,26 +44,6 @@ def test_new_words_join_the_vectors(folder):
     assert only.words == ["emu", "the_land"]
     assert np.array_equal(only["emu"], vectors["emu"])
     expect("induce", "v.txt", "corpus.txt", "new.txt", "-o", "x.txt", "--method", "mean", code=1)  # all are known
-
-
-def test_bad_input_is_refused_in_one_line(folder):
-    common = ["induce", "model", "corpus.txt", "new.txt", "-o", "v.txt", "--quiet"]
-    assert "ridge" in refused(*common, "--min-count", 5, code=2)
-    assert "--min-count" in refused(*common, "--min-count", 1000, code=1)
-    (folder / "empty.txt").write_text("\n \n")
-    assert "empty.txt" in refused("induce", "model", "corpus.txt", "empty.txt", "-o", "v.txt", code=1)
-    (folder / "other.txt").write_text("etwas ganz anderes\n" * 9)
-    assert "no word of the corpus" in expect("induce", "model", "other.txt", "new.txt", "-o", "v.txt", code=1).stderr
-    (folder / "broken.txt").write_text("king 1 nan\nland 1 2\n")
-    assert "king" in expect("induce", "broken.txt", "corpus.txt", "new.txt", "-o", "v.txt", code=1).stderr
-    assert "overwrite" in refused("induce", "model", "corpus.txt", "new.txt", "-o", "new.txt", "--force", code=2)
-    (folder / "new.npy").write_bytes(b"")  # its companion new.txt is an input
-    assert "WORDS new.txt" in refused("induce", "model", "corpus.txt", "new.txt", "-o", "new.npy", "--force", code=2)
-    assert "--map" in refused(*common, "--map", "map", "--ridge", 1, code=2)
-    assert "--map" in refused(*common, "--map", "map", "--save-map", "n", code=2)
-    assert "--ridge" in refused(*common, "--method", "mean", "--ridge", 1, code=2)
-    assert "does not exist" in refused(*common, "--map", "map", code=1)
-    assert not (folder / "v.txt").exists()
 
 
 def test_another_corpus_is_noted(folder):

@@ -49,18 +49,6 @@ def test_neighbours_of_documents(models):
     assert "words" not in message
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
-def test_an_index_of_documents(models, tmp_path, kind):
-    search = ["neighbours", models[1], "--documents", "sea/0", "--top", 3]
-    consent = ["--allow-faiss"] if kind == "faiss" else []
-    rerank = ["--rerank", 150] if kind == "lsh" else []
-    expect("index", kind, models[1], "--documents", "-o", tmp_path / "i", *rerank)
-    assert expect(*search, *consent, "--index", tmp_path / "i").stdout == expect(*search).stdout
-    expect("index", kind, models[1], "-o", tmp_path / "words")
-    assert "other vectors" in refused(*search, *consent, "--index", tmp_path / "words", code=2)
-
-
 @pytest.mark.parametrize(
     "extension",
     [
@@ -94,30 +82,6 @@ def test_lines_of_a_text_are_numbered(models, tmp_path):
     assert "exists" in refused("infer", models[0], tmp_path / "lines", "-o", tmp_path / "v.npy", code=1)
 
 
-def test_tags_that_the_format_cannot_hold_are_refused_before_inference(models, tmp_path):
-    (tmp_path / "d.csv").write_text("tag,text\nNew York,sea1 sea2\n")
-    assert "'New York'" in refused("infer", models[0], tmp_path / "d.csv", "-o", tmp_path / "v.bin", *COLUMNS, code=1)
-    assert not (tmp_path / "v.bin").exists()
-    expect("infer", models[0], tmp_path / "d.csv", "-o", tmp_path / "v.parquet", *COLUMNS)
-
-
-def test_inferred_vectors_are_saved_elsewhere_if_the_output_cannot_be_written(models, documents, tmp_path, monkeypatch):
-    from embeddings.models import concatenated_models
-
-    out, infer = tmp_path / "v.npy", concatenated_models.ConcatenatedModels.infer
-
-    def infer_while_the_output_appears(*args, **kwargs):
-        out.write_text("from elsewhere")
-        return infer(*args, **kwargs)
-
-    monkeypatch.setattr(concatenated_models.ConcatenatedModels, "infer", infer_while_the_output_appears)
-    message = refused("infer", models[0], documents, "-o", out, *COLUMNS, code=1)
-    assert "exists" in message
-    assert f"saved in {tmp_path / 'v.1.npy'}" in message
-    assert out.read_text() == "from elsewhere"
-    assert len(em.load(tmp_path / "v.1.npy")) == 150
-
-
 def test_export_of_documents(models, tmp_path):
     expect("export", models[0], tmp_path / "d.parquet", "--table", "documents")
     exported, expected = em.load(tmp_path / "d.parquet"), em.load_model(models[0]).documents
@@ -131,23 +95,6 @@ def test_evaluation_infers(models, documents):
         assert (row["covered"], row["total"]) == ("150", "150")
         assert float(row["value"]) > 0.95
     assert "infer" in expect("evaluate", models[1], "--documents", documents, "--json").stdout
-
-
-@pytest.mark.slow
-def test_evaluation_of_trained_vectors_and_of_concatenated_models(models, documents):
-    def rows(*options):
-        return table(expect("evaluate", models[0], "--documents", documents, *options).stdout)
-
-    assert {row["measure"] for row in rows("--name-column", "tag")} == {"accuracy", "macro-f1"}
-    by_number = [row for row in rows("--use-trained-vectors") if row["method"] != "most frequent label"]
-    assert [row["value"][:6] for row in by_number] == ["none: "] * 2
-    both = rows("--concat-with", models[1])
-    assert {(row["vectors"], row["measure"]) for row in both} == {
-        (str(models[0]), one) for one in ("accuracy", "macro-f1")
-    }
-    refused("evaluate", models[0], "--concat-with", models[1], code=2)
-    message = refused("evaluate", models[0], "--use-trained-vectors", code=2)
-    assert "--use-trained-vectors requires --documents" in message
 
 
 def test_tags_of_several_columns(documents, tmp_path):
@@ -175,30 +122,6 @@ def test_tags_of_several_columns(documents, tmp_path):
     assert "--combine concat" in message
     message = refused("shift", documents, *columns, "--groups", "sea", "hill", code=1)
     assert "document 0 has several tags" in message
-
-
-@pytest.mark.slow
-def test_bad_input(models, documents, tmp_path):
-    out = tmp_path / "v.npy"
-    expect("train", "skipgram", documents, "-o", tmp_path / "sg", "--text-column", "text", *SMALL)
-    for args, code, fact in [
-        (["infer", tmp_path / "sg", documents, "-o", out, "--text-column", "text"], 2, "skipgram"),
-        (["neighbours", tmp_path / "sg", "--documents", "0"], 2, "skipgram"),
-        (["infer", models[0], documents, "-o", out, "--text-column", "text", "--tag-column", "label"], 1, "'sea'"),
-        (["infer", models[0], documents, "-o", documents, "--force", *COLUMNS], 1, ".csv"),
-        (["infer", tmp_path, documents, "-o", out], 1, str(tmp_path)),
-        (["infer", models[0], tmp_path / "none", "-o", out], 1, "none"),
-        (["infer", models[0], documents, "-o", out, "--epochs", 1_000_001], 2, "1000000"),
-        (["train", "paragraph-dm", documents, "-o", tmp_path / "m", "--combine", "all"], 2, "'all'"),
-    ]:
-        assert fact in refused(*args, code=code)
-        assert not out.exists()
-
-
-def test_large_bounds_are_checked_but_not_shown():
-    limit = 2**63 - 1
-    assert str(limit) not in expect("infer", "--help").stdout
-    assert str(limit) in refused("infer", "model", "text", "-o", "out.bin", "--seed", limit + 1, code=2)
 
 
 def test_outputs_are_checked_before_the_model_is_loaded(models, documents, tmp_path):

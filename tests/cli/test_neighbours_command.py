@@ -51,28 +51,3 @@ def test_composed_vectors_of_unknown_words_are_reported(subword_model):
     assert "composed" not in expect("neighbours", "m.bin", "the").stderr
     assert "composed" in expect("neighbours", "m.bin", "", code=1).stderr
     assert "composed" in expect("analogy", "m.bin", "the", "where", "wheres").stderr
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    text = ["the king of new york and the queen", "new york has a café"] * 20
-    phrases = em.corpora.PhraseList(["New York"])
-    model = em.SkipGram(dim=4, epochs=1, min_count=1).train(em.Corpus(text, phrases=phrases), threads=1)
-    folder = tmp_path_factory.mktemp("recorded") / "model"
-    model.save(folder)
-    return str(folder)
-
-
-@pytest.mark.parametrize(("typed", "form"), [("King", "king"), ("New York", "new_york"), ("CAFÉ", "café")])
-def test_words_are_looked_up_as_the_text_of_the_model_was_read(recorded, typed, form):
-    result, expected = (expect("neighbours", recorded, word, "--top", 2) for word in (typed, form))
-    assert [row["neighbour"] for row in table(result.stdout)] == [row["neighbour"] for row in table(expected.stdout)]
-    assert f"{form!r} for {typed!r}" in result.stderr
-    assert form not in expected.stderr
-    assert "for 'Queen'" in expect("analogy", recorded, form, "the", "Queen").stderr
-    assert "did you mean café?" in expect("neighbours", recorded, "Caffe", code=1).stderr
-
-
-def test_exported_vectors_are_looked_up_in_other_forms(recorded, tmp_path):
-    em.load(recorded).save(tmp_path / "v.bin")
-    assert "'king' for 'King'" in expect("neighbours", tmp_path / "v.bin", "King").stderr

@@ -104,13 +104,6 @@ def test_json_restores_each_character(folder):
     assert {row["neighbour"] for row in json.loads(output)} >= set(WORDS)
 
 
-def test_formulas_stay_as_they_are(folder):
-    """A table is text for programs; nothing is put in front of a word that a spreadsheet would evaluate."""
-    em.Vectors(["=1+1", "-x", "@y"], np.eye(3)).save("f.arrow")
-    rows = expect("neighbours", "f.arrow", "=1+1").stdout.splitlines()[1:]
-    assert [row.split("\t")[:2] for row in rows] == [["=1+1", "-x"], ["=1+1", "@y"]]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="names of files cannot have these characters")
 @pytest.mark.parametrize("arguments", [["info", HOSTILE + ".arrow"], ["neighbours", "v.arrow", "the", "--top", "300"]])
 def test_processes_print_nothing_unprintable(folder, arguments):

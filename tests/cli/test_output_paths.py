@@ -139,36 +139,3 @@ def test_an_export_replaces_its_input_only_by_name(model, tmp_path):
     assert (tmp_path / "w.txt").read_bytes() == before
     expect("export", "w.txt", "w.txt", "--force", "--words", "1")
     assert em.load("w.txt").words == ["the"]
-
-
-@pytest.mark.slow
-def test_logs_that_replace_nothing_are_written(text, tmp_path):
-    expect("train", "skipgram", text, "-o", "v", "--log", "v.jsonl", *SMALL)
-    for options in (
-        ["skipgram", text, *SMALL, "-o", "v", "--log", "v.jsonl"],
-        ["--continue", "v", text, "-o", "v", "--log", "v.jsonl"],
-        ["skipgram", text, *SMALL, "-o", "v", "--init", "v", "--log", "v.log"],
-        ["skipgram", text, *SMALL, "-o", "w", "--phrases", "auto", "--log", "auto"],
-        ["--continue", "v", text, "-o", "x", "--log", "v/run.jsonl"],  # in a folder that is read
-    ):
-        expect("train", *options, "--force")
-        assert '"event": "end"' in (tmp_path / options[-1]).read_text()
-    assert em.load_model("v").name == "skipgram"
-
-
-@pytest.mark.parametrize(
-    ("out", "code", "expected"), [("v.foo", 2, "v.foo"), ("a/v.MODEL", 2, "v.MODEL"), ("-", 2, "standard output")]
-)
-def test_a_name_that_is_no_model_folder_is_refused_before_training(out, code, expected, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text("a b c\n")
-    message = refused("train", "skipgram", "text.txt", "-o", out, code=code)
-    assert expected in message
-    assert not [path for path in tmp_path.iterdir() if path.name != "text.txt"]
-
-
-def test_a_model_folder_may_have_a_version_in_its_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text("a b c\n" * 20)
-    expect("train", "skipgram", "text.txt", *SMALL, "-o", "wiki-1.5")
-    assert (tmp_path / "wiki-1.5" / "model.json").exists()

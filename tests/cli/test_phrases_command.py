@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import expect, refused
+from commands import expect
 
 import embeddings as em
 
@@ -52,23 +52,3 @@ def test_no_phrases(text):
     assert (result.stdout, "found 0 phrases" in result.stderr) == ("", True)
     result = expect("train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "auto", *SMALL)
     assert "0 phrases at 0 positions\n" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "facts"),
-    [
-        (["phrases", "rows.jsonl", "--threshold", "-2"], 2, ["threshold", "word2phrase", "-2.0"]),
-        (["phrases", "rows.jsonl", "-o", "rows.jsonl", "--force"], 2, ["output rows.jsonl", "corpus rows.jsonl"]),
-        (["phrases", "rows.jsonl", "-o", "odd"], 1, ["odd", "--force"]),
-        (["train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "odd"], 1, ["odd", "line 2", "'york'"]),
-        (["train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "strange"], 1, ["none of 1 phrases"]),
-        (["train", "cbow", "rows.jsonl", "-o", "m", "--joiner", "+"], 2, ["joiner", "phrases"]),
-        (["train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "strange", "--joiner", "a"], 2, ["joiner", "'a'"]),
-    ],
-)
-def test_bad_input(text, arguments, code, facts):
-    (text / "odd").write_text("new york\nyork\n")
-    (text / "strange").write_text("xanadu xylophone\n")
-    message = refused(*arguments, code=code)
-    assert all(fact in message for fact in facts), message
-    assert not (text / "m").exists()

@@ -91,13 +91,6 @@ def test_json_and_files(model, tmp_path, expected):
     check_close([list(zip(row["labels"], row["probabilities"], strict=True)) for row in table], expected)
 
 
-def test_a_threshold_that_no_label_reaches(model, tmp_path):
-    (tmp_path / "t.txt").write_text("\n".join(TEXTS))
-    assert expect("predict", model, tmp_path / "t.txt", "--threshold", 1).stdout == "\n" * len(TEXTS)
-    expect("predict", model, tmp_path / "t.txt", "--threshold", 1, "-o", tmp_path / "o.parquet")
-    assert pq.read_table(tmp_path / "o.parquet").to_pylist() == [{"labels": [], "probabilities": []}] * len(TEXTS)
-
-
 def test_labels_are_printed_without_control_characters(tmp_path):
     labels = ["__label__\x1b[31m", "__label__b"]
     (tmp_path / "m.bin").write_bytes(supervised_model(labels=labels).data)

@@ -43,14 +43,6 @@ def test_training_again(model, texts, tmp_path):
     assert predicted.labels[:, 0].tolist() == ["__label__a", "__label__é"]
 
 
-def test_settings_are_passed_on(model, tmp_path):
-    expect("quantize", model, "-o", tmp_path / "q.ftz", "--dsub", 5, "--qout", "--quiet")
-    written = em.load_classifier(tmp_path / "q.ftz")
-    assert written.inputs.part_size == 5
-    assert written.quantised_output is not None
-    assert len(written.inputs.norm_codes) == 0
-
-
 def test_nothing_is_overwritten_unasked(model, texts, tmp_path):
     before = model.read_bytes()
     assert "overwrite" in refused("quantize", model, "-o", model, "--force", code=2)
@@ -60,15 +52,6 @@ def test_nothing_is_overwritten_unasked(model, texts, tmp_path):
     assert (tmp_path / "q.ftz").read_bytes() == b"mine"
     expect("quantize", model, "-o", tmp_path / "q.ftz", "--force")
     assert model.read_bytes() == before
-
-
-def test_options_that_do_not_go_together(model, texts, tmp_path):
-    out = ["-o", tmp_path / "q.ftz"]
-    assert "--retrain" in refused("quantize", model, *out, "--epochs", 3, code=2)
-    assert "--cutoff" in refused("quantize", model, *out, "--retrain", texts, code=2)
-    assert "dsub" in refused("quantize", model, *out, "--dsub", 6, code=2)
-    expect("quantize", model, *out)
-    assert "already" in refused("quantize", tmp_path / "q.ftz", "-o", tmp_path / "p.ftz", code=2)
 
 
 def test_a_small_model_of_words(tmp_path):
@@ -91,9 +74,3 @@ def test_vectors_of_other_programs_become_a_small_model(tmp_path):
     expect("quantize", tmp_path / "vectors.txt", "-o", tmp_path / "small", "--dsub", 1)
     nearest = expect("neighbours", tmp_path / "small", "w5", "--top", 3).stdout
     assert len(nearest.splitlines()) == 4
-
-
-def test_options_of_the_other_kind_are_refused(model, tmp_path):
-    word_model().save(tmp_path / "words")
-    assert "--qnorm" in refused("quantize", tmp_path / "words", "-o", tmp_path / "small", "--qnorm", code=2)
-    assert "--storage" in refused("quantize", model, "-o", tmp_path / "q.ftz", "--storage", "int8", code=2)

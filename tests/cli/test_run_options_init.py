@@ -25,17 +25,6 @@ def trained(tmp_path_factory) -> Path:
     return place
 
 
-def test_frozen_vectors_do_not_change(text):
-    start = em.Vectors(["King", "king", "queen"], np.random.default_rng(1).normal(size=(3, 10)).astype(np.float32))
-    start.save("start.txt")
-    options = ["--init", "start.txt", "--freeze", "--init-duplicates", "exact"]
-    result = expect("train", "skipgram", text, "-o", "v", *SMALL, *options)
-    assert "2 of 9 words" in result.stderr
-    vectors = em.load("v")
-    for word in ("king", "queen"):
-        np.testing.assert_allclose(vectors[word], start[word], rtol=1e-5)
-
-
 @pytest.mark.parametrize("trainer", [["cbow"], []])
 def test_continue_takes_the_settings_of_the_model(text, tmp_path, trainer):
     expect("train", "cbow", text, "-o", "v", *SMALL, "--window", "3", "--case", "keep")
@@ -63,28 +52,6 @@ def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     assert model.record["text"]["phrases"]["joiner"] == "+"
     assert "'+'" in refused(*command, "-o", "x", "--joiner=#", code=2)
     assert not (tmp_path / "x").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "facts"),
-    [
-        (["cbow", "text.txt", "--freeze"], 2, ["--freeze requires --init"]),
-        (["cbow", "text.txt", "--init-duplicates", "average"], 2, ["--init-duplicates requires --init"]),
-        (["cbow", "text.txt", "--init", "missing"], 1, ["missing"]),
-        (["cbow", "text.txt", "--init", "m", "--dim", "7"], 2, ["7", "10"]),
-        (["skipgram", "text.txt", "--continue", "m"], 2, ["m is a cbow model", "train cbow"]),
-        (["--continue", "m", "text.txt", "--init", "m"], 2, ["init"]),
-        (["--continue", "m", "text.txt", "--vocabulary", "m"], 2, ["--continue", "--vocabulary"]),
-        (["--continue", "m", "text.txt", "--dim", "7"], 2, ["dim", "10", "7"]),
-        (["--continue", "missing", "text.txt"], 1, ["missing"]),
-    ],
-    ids=str,
-)
-def test_bad_options(trained, tmp_path, monkeypatch, options, code, facts):
-    monkeypatch.chdir(trained)
-    message = refused("train", *options, "-o", tmp_path / "w", code=code)
-    assert all(fact in message for fact in facts), message
-    assert not (tmp_path / "w").exists()
 
 
 def test_the_dimension_is_that_of_the_vectors_unless_it_is_given(text):

@@ -101,26 +101,6 @@ def test_resume_without_a_checkpoint_starts_from_the_beginning(text):
     assert "No checkpoint" in expect("train", "cbow", text, "-o", "v", *SMALL, "--resume").stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "facts"),
-    [
-        (["--checkpoint-every", "60"], 2, ["'60'", "30s"]),
-        (["--checkpoint-every", "never", "--resume"], 2, ["--resume", "checkpoints"]),
-        (["--stop-patience", "3"], 2, ["early stopping requires", "--stop-similarity", "--validation"]),
-        (["--stop-similarity", "wordsim353", "--validation", "0.1"], 2, ["--stop-similarity", "--validation"]),
-        (["--schedule", "cosine", "--stages", "3"], 2, ["--stages 3", "--schedule step"]),
-        (["--stop-similarity", "missing"], 1, ["'missing'"]),
-        (["--log", "text.txt"], 2, ["text.txt", "corpus"]),
-        (["--log", "no/where.jsonl"], 1, ["not a folder"]),
-    ],
-    ids=str,
-)
-def test_bad_options(text, tmp_path, options, code, facts):
-    message = refused("train", "skipgram", "text.txt", "-o", "v", *SMALL, *options, code=code)
-    assert all(fact in message for fact in facts), message
-    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
-
-
 def test_without_checkpoints(text, tmp_path):
     result = interrupt(text, "-o", "v", "--checkpoint-every", "never")
     assert "--resume" not in result.stderr
@@ -152,13 +132,6 @@ def test_warnings_about_checkpoints_are_printed_even_with_quiet(text, monkeypatc
     assert re.fullmatch(r"warning: .*no space left\n", result.stderr)
 
 
-@pytest.mark.slow
-def test_a_log(text):
-    expect("train", "cbow", text, "-o", "v", *SMALL, "--log", "run.jsonl")
-    events = [json.loads(line)["event"] for line in Path("run.jsonl").read_text().splitlines()]
-    assert events == ["begin", "progress", "end"]
-
-
 def test_early_stopping(text, tmp_path):
     (tmp_path / "pairs.txt").write_text("king queen 9\nqueen bone 2\nking cat 1\nland bone 3\nland king 5\n")
     options = ["--stop-similarity", "pairs.txt", "--stop-patience", "1", "--learning-rate", "0.0001", "--epochs", "50"]
@@ -169,15 +142,3 @@ def test_early_stopping(text, tmp_path):
     assert f"after epoch {len(stopping['scores'])} of 50" in result.stderr
     assert f"epoch {stopping['best_epoch']}, the best with a score of {max(stopping['scores']):.4f}" in result.stderr
     assert record["words"] == stopping["best_epoch"] * 1000
-
-
-def test_decay_on_plateau_and_average(text, tmp_path):
-    (tmp_path / "pairs.txt").write_text("king queen 9\nqueen bone 2\nking cat 1\nland bone 3\nland king 5\n")
-    options = ["--stop-similarity", "pairs.txt", "--stop-patience", "1", "--decay-on-plateau", "2", "--epochs", "9"]
-    options += ["--schedule", "constant", "--average-last", "1", "--warm-up", "0.1"]
-    result = expect("train", "skipgram", text, "-o", "v", "--dim", "10", "--threads", "1", *options)
-    stopping = em.load_model("v").record["early_stopping"]
-    assert len(stopping["decays"]) == 2 or len(stopping["scores"]) == 9
-    scores = [*stopping["scores"], stopping["average_score"]]
-    saved = stopping["returned"].replace("average", "the average")
-    assert f"saved {saved}, the best with a score of {max(scores):.4f}" in result.stderr

@@ -136,9 +136,3 @@ def test_a_folder_is_not_replaced_by_a_file(tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out.arrow").mkdir()
     assert "out.arrow is a folder" in refused(*command, "--force", code=1)
-
-
-@pytest.mark.parametrize(("corpus", "out", "code"), [("text.txt", "", 2), ("", "v", 1)])
-def test_empty_names_are_refused(text, tmp_path, corpus, out, code):
-    assert "''" in refused("train", "skipgram", corpus, "-o", out, *SMALL, code=code)
-    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]

@@ -91,28 +91,6 @@ def test_an_index_grows(folder):
     assert [hit["id"] for hit in hits] == ["3", "4"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "facts", "code"),
-    [
-        (["search", "missing.index", "x"], ["missing.index"], 1),
-        (["search", "v.parquet", "x"], ["v.parquet", "index of texts"], 1),
-        (["search", "docs.index", "x", "--where", "y > 1"], ["--where", "'y'", "year"], 2),
-        (["search", "docs.index", "x", "--queries", "rows.jsonl"], ["--queries"], 2),
-        (["index", "v.parquet", "rows.jsonl", "-o", "docs.index", *COLUMNS], ["docs.index", "exists"], 1),
-        (["index", "v.parquet", "rows.jsonl", "-o", "new", "--id-column", "id", *COLUMNS[:2]], ["--id-column"], 1),
-        (["index", "v.parquet", "rows.jsonl", "-o", "new", "--kind", "lsh", "--dtype", "int8"], ["--dtype", "lsh"], 2),
-        (["index", "v.parquet", "missing.jsonl", "-o", "new"], ["missing.jsonl"], 1),
-        (["index", "hnsw", "rows.jsonl", "-o", "new"], ["hnsw", "no such file", "lsh"], 2),
-    ],
-)
-def test_errors_are_one_line(folder, arguments, facts, code):
-    build()
-    error = refused(*arguments, code=code)
-    for fact in facts:
-        assert fact in error
-    assert not (folder / "new").exists()
-
-
 def test_empty_queries_are_reported(folder):
     build()
     (folder / "blank.txt").write_text("\n  \n")
@@ -138,20 +116,3 @@ def test_a_prompt_asks_for_queries_on_a_terminal(folder):
         os.close(parent)
     assert process.returncode == 0
     assert b"a red car" in output
-
-
-def test_an_index_and_its_parts_are_evaluated_and_compared(folder):
-    write("corpus.jsonl", [{"_id": row["key"], "text": row["body"]} for row in ROWS])
-    write("queries.jsonl", [{"_id": "q1", "text": "a car"}, {"_id": "q2", "text": "42"}])
-    (folder / "qrels.tsv").write_text("q1\t1\t1\nq2\t3\t1\n")
-    build()
-    retrieval = ("--retrieval", "queries.jsonl", "corpus.jsonl", "qrels.tsv")
-    rows = table(expect("evaluate", "docs.index", *retrieval, "--ranking", "vectors", "--ranking", "fused").stdout)
-    values = {(row["measure"], row["method"]): float(row["value"]) for row in rows if row["method"] != "-"}
-    assert (values["recall@10", "vectors"], values["recall@10", "fused"]) == (0.5, 1)
-    rows = table(expect("compare", "docs.index", *retrieval, "--ranking", "vectors", "--ranking", "fused").stdout)
-    assert {(row["first"], row["second"]) for row in rows} == {("docs.index (vectors)", "docs.index (fused)")}
-    assert "two --ranking" in refused("compare", "docs.index", *retrieval, code=2)
-    build("--kind", "faiss:factory=Flat", "--force")
-    assert "--allow-faiss" in refused("evaluate", "docs.index", *retrieval, code=1)
-    assert "mrr@10" in expect("evaluate", "docs.index", *retrieval, "--allow-faiss").stdout

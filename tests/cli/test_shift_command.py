@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
-from commands import expect, refused
+from commands import expect
 
 from embeddings.cli.shift import split_groups
 
@@ -54,34 +54,3 @@ def test_tags_are_compared_as_numbers_or_as_text():
     ):
         encoded = SimpleNamespace(tags=pa.array(tags), single_tags=pa.array(tags))
         assert split_groups(encoded, value).tolist() == expected
-
-
-def test_errors(folder):
-    assert "--groups" in refused("shift", "old.txt", code=2)
-    assert "--tag-column" in refused("shift", "old.txt", "--split-at", 3, code=2)
-    assert "two corpora" in refused("shift", "old.txt", "new.txt", "--groups", "a", "b", code=2)
-    assert "different" in refused("shift", "missing.jsonl", "--tag-column", "period", "--groups", "a", "a", code=2)
-    columns = ["--text-column", "text", "--groups", "old", "middle", "--quiet"]
-    assert "--tag-column" in refused("shift", "missing.jsonl", *columns, code=2)
-    message = refused("shift", "rows.jsonl", *columns, "--tag-column", "period", code=1)
-    assert all(fact in message for fact in ("'middle'", "new", "newest", "old"))
-    (folder / "untagged.jsonl").write_text('{"text": "one two", "period": null}\n' * 3)
-    for choice in (["--groups", "old", "new"], ["--split-at", "3"]):
-        options = ["--text-column", "text", "--tag-column", "period", *choice, "--quiet"]
-        assert "no document has a tag" in refused("shift", "untagged.jsonl", *options, code=1)
-    (folder / "short.txt").write_text("one two")
-    assert "20" in refused("shift", "old.txt", "short.txt", "--quiet", *SETTINGS, code=1)
-
-
-def test_documents_divided_differently_are_noted(folder):
-    """One file has a blank line after each line, the other only after every 25 lines."""
-    options = ["--permutations", 4, "--top", 3, *SETTINGS]
-    lines = (folder / "old.txt").read_text().split("\n\n")
-    (folder / "long.txt").write_text("\n\n".join("\n".join(lines) for _ in range(25)))
-    assert "--documents lines" in expect("shift", "old.txt", "long.txt", *options).stderr
-    assert "--documents" not in expect("shift", "old.txt", "new.txt", *options).stderr
-    result = expect("shift", "old.txt", "long.txt", "--documents", "lines", *options, "--json")
-    assert "--documents" not in result.stderr
-    assert json.loads(result.stdout)["documents"] == [25, 625]
-    columns = ["--text-column", "text", "--tag-column", "period", "--groups", "old", "new", "--documents", "lines"]
-    assert json.loads(expect("shift", "rows.jsonl", *columns, *options, "--json").stdout)["documents"] == [25, 25]

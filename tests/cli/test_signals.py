@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from commands import SMALL, TEXT, expect, process
+from commands import TEXT, expect, process
 from platforms import needs_hangup
 
 import embeddings as em
@@ -23,35 +23,6 @@ def test_ctrl_c_while_saving_is_ignored(capsys):
     assert written == ["whole"]
     assert signal.getsignal(signal.SIGINT) is before
     assert "Saving" in capsys.readouterr().err
-
-
-def test_ctrl_c_interrupts_again_when_saving_failed():
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(OSError, match="full"), signals.ignored_signals():
-        raise OSError("full")
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-@pytest.mark.parametrize(
-    ("name", "code"), [("SIGTERM", 143), pytest.param("SIGHUP", 129, marks=[pytest.mark.slow, needs_hangup])]
-)
-def test_signals_that_end_a_run_save_the_result(tmp_path, name, code):
-    """The signal comes with the first progress report, while the threads train."""
-    (tmp_path / "text.txt").write_text(TEXT)
-    script = f"""
-import os, signal
-from embeddings.cli import main, progress_bar
-def end(self, progress, total=None):
-    if not isinstance(progress, int):
-        os.kill(os.getpid(), signal.{name})
-progress_bar.Bar.__call__ = end
-main()
-"""
-    command = ["train", "skipgram", tmp_path / "text.txt", "-o", tmp_path / "v", *SMALL, "--epochs", "1000000"]
-    result = process(*command, script=script)
-    assert result.returncode == code, result.stderr
-    assert "interrupted after" in result.stderr
-    assert em.load(tmp_path / "v").words[0] == "the"
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", pytest.param("SIGHUP", marks=needs_hangup)])
@@ -180,12 +151,6 @@ def test_handlers_are_restored_after_a_command():
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     expect("cache")
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
-
-
-def test_an_ignored_ctrl_c_stays_ignored():
-    """As for a command that a shell script runs in the background."""
-    start = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-    assert process(1, "--help", script=start + AT_CALL).returncode == 0
 
 
 def test_the_result_is_flushed_and_a_broken_pipe_is_a_failure():

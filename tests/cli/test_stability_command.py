@@ -50,15 +50,6 @@ def test_neighbours_with_confidence(tmp_path, monkeypatch):
     assert "another text" in result.stderr
 
 
-def test_other_models_are_refused_before_the_text_is_read(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "labels.txt").write_text("__label__a x y\n__label__b y z\n" * 4)
-    expect("train", "classifier", "labels.txt", "-o", "model", "--dim", 2, "--epochs", 1, "--min-count", 1)
-    result = expect("stability", "model", "labels.txt", "-o", "r", code=2)
-    assert "classifier" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-
-
 def test_the_corpus_is_read_as_in_training(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = [f"{line} n{number}" for number, line in enumerate(filter(None, TEXT.splitlines()))]

@@ -143,17 +143,3 @@ def test_every_encoding_holds_the_result(folder, encoding):
     assert {row.split("\t")[1] for row in rows[1:]} == set(escaped)
     answers = json.loads(subprocess.run([*command, "--json"], capture_output=True, env=env, check=True).stdout)
     assert {answer["neighbour"] for answer in answers} == {"größe", "日本"}
-
-
-def test_a_dumb_terminal_gets_no_colours(folder):
-    code = """
-import sys
-from embeddings.cli import main
-sys.stderr.isatty = sys.stdout.isatty = lambda: True
-main()
-"""
-    plain, coloured = (
-        process("info", "missing", script=code, env={**os.environ, "TERM": term}).stderr for term in ("dumb", "xterm")
-    )
-    assert coloured.startswith("\x1b[31m")
-    assert plain.startswith("Error: ")

@@ -53,56 +53,11 @@ def test_lines_and_tables_give_the_same_labels(lines, table, tmp_path):
     assert set(predicted(tmp_path / "of-table", "A FINE long film", "-k", 3, "--threshold", 0.5)) == {"good", "long"}
 
 
-def test_predictions_stay_equal_in_fasttext(model, tmp_path):
-    fasttext = pytest.importorskip("fasttext")
-    expect("export", model, tmp_path / "m.bin", "--format", "fasttext")
-    other, classifier = fasttext.load_model(str(tmp_path / "m.bin")), em.load_classifier(model)
-    texts = ["a fine film", "long dull unknown", "film film"]
-    labels, probabilities = classifier.predict(texts, k=3)
-    for text, names, values in zip(texts, labels, probabilities, strict=True):
-        expected = other.predict(text, k=3)
-        assert names.tolist() == list(expected[0])
-        np.testing.assert_allclose(values, expected[1], atol=1e-5)
-
-
-def test_early_stopping_reports_the_best_epoch(lines, tmp_path):
-    options = ("--stop-labels", lines, "--stop-patience", 2, "--json")
-    result = expect("train", "classifier", lines, *SMALL, *options, "-o", tmp_path / "model")
-    stopping = json.loads(result.stdout)["early_stopping"]
-    assert max(stopping["scores"]) == stopping["scores"][stopping["best_epoch"] - 1]
-    assert len(stopping["scores"]) < 20
-
-
 def test_texts_without_labels_are_counted(lines, tmp_path):
     with lines.open("a", encoding="utf-8") as file:
         file.write("no label\n\n__label__good\n")
     result = process("train", "classifier", lines, *SMALL, "-o", tmp_path / "model")
     assert "warning: 2 of 153 texts have no label and are skipped" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("no labels\nat all\n", (), "no text has a label"),
-        ("__label__one text\n__label__one more\n", (), "1 of 1 labels ('one')"),
-        ("", (), "no words"),
-        ("__label__a b\n__label__ c\n", (), "line 2: the label __label__ has no name"),
-        (LINES, ("--min-count", 1000), "no word occurs at least 1000 times"),
-        (LINES, ("--min-label-count", 1000), "0 of 3 labels"),
-        (LINES, ("--negatives", 3), "--negatives 3 has no effect"),
-        (LINES, ("--buckets", 1000), "requires n-grams"),
-        (LINES, ("--min-n", 4, "--max-n", 2), "--min-n"),
-        (LINES, ("--stop-patience", 3), "early stopping requires"),
-    ],
-)
-def test_what_cannot_be_trained_is_refused_in_one_line(text, options, message, lines, tmp_path):
-    lines.write_text(text, encoding="utf-8")
-    result = run("train", "classifier", lines, *options, "-o", tmp_path / "model")
-    assert result.exit_code in (1, 2)
-    errors = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
-    assert len(errors) == 1
-    assert message in errors[0]
-    assert not (tmp_path / "model").exists()
 
 
 def save_changed(model, change):
@@ -161,13 +116,6 @@ def test_a_vector_file_holds_only_the_vectors_and_a_bin_file_the_classifier(line
     result = expect("train", "classifier", lines, *SMALL, "-o", tmp_path / "m.bin")
     assert "saved a classifier of 3 labels and 6 words" in result.stderr
     assert predicted(tmp_path / "m.bin", "a dull film") == ["__label__bad"]
-
-
-def test_words_with_spaces_are_refused(lines, tmp_path):
-    options = ("--tokenizer", "codepoints", "-o", tmp_path / "model")
-    result = run("train", "classifier", lines, *SMALL, *options)
-    assert result.exit_code == 2
-    assert "requires words without white space" in result.stderr
 
 
 def test_the_texts_of_early_stopping_are_not_replaced(lines, tmp_path):

@@ -2,9 +2,6 @@
 
 import json
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -53,16 +50,6 @@ def test_a_trainer_that_reads_characters_says_so(text):
     assert em.load_model("v").record["unit"] == "characters"
 
 
-def test_a_larger_learning_rate_is_advised_for_many_replicas(text):
-    def advised(*options, trainer="skipgram"):
-        errors = expect("train", trainer, text, "-o", "v", *TINY, "--force", *options).stderr
-        return re.findall(r"learning rate of ([\d.]+)", errors)
-
-    assert advised("--replicas", 8) == ["0.075"]
-    assert advised("--replicas", 8, trainer="cbow") == ["0.1125"]
-    assert advised("--replicas", 7) == advised("--replicas", 8, "--learning-rate", 0.05) == []
-
-
 def test_json_and_quiet(text):
     result = expect("train", "cbow", text, "-o", "v", *SMALL, "--quiet", "--json")
     assert result.stderr == ""
@@ -72,27 +59,6 @@ def test_json_and_quiet(text):
     assert summary["interrupted"] is False
     assert summary["seconds"] > 0
     assert summary["loss"] > 0
-
-
-def test_every_setting_is_saved(text, tmp_path):
-    options = ["--dim", "7", "--window", "3", "--negatives", "4", "--noise-exponent", "0.5", "--subsample", "0.01"]
-    options += ["--min-count", "2", "--max-vocab", "8", "--learning-rate", "0.03", "--min-learning-rate", "0.001"]
-    expect("train", "cbow", text, "-o", "v", *options, "--epochs", "3", "--fixed-window", "--combine", "sum")
-    properties = json.loads(expect("info", "v", "--json").stdout)
-    expected = {
-        "dim": 7, "window": 3, "negatives": 4, "noise_exponent": 0.5, "subsample": 0.01, "min_count": 2, "max_vocab": 8,
-        "learning_rate": 0.03, "min_learning_rate": 0.001, "epochs": 3, "shuffle": False, "shrink_window": False,
-        "combine": "sum", "negative_sharing": "batch",
-    }  # fmt: skip
-    assert properties["settings"] | expected == properties["settings"]
-    assert properties["words"] == 8
-
-
-@pytest.mark.parametrize("alias", ["--lr", "--alpha", "--rate"])
-def test_names_of_other_tools_with_the_same_meaning(text, alias):
-    expect("train", "cbow", text, "-o", "v", *SMALL, alias, "0.03", "--sample", "0.1", "--min-rate", "0.01")
-    settings = em.load_model("v").settings
-    assert (settings["learning_rate"], settings["subsample"], settings["min_learning_rate"]) == (0.03, 0.1, 0.01)
 
 
 def test_one_thread_and_a_seed_give_the_same_bytes(text, tmp_path):
@@ -114,15 +80,6 @@ def test_replicas_give_the_same_bytes_with_any_number_of_threads(text, tmp_path)
     assert two.record["replicas"] == {"count": 3, "merge_every": 50, "rule": "sum"}
 
 
-def test_options_of_replicas_are_checked(text):
-    for options in (["--merge-every", "5"], ["--merge-rule", "sum"], ["--replicas", "0", "--merge-every", "5"]):
-        assert "--replicas" in refused("train", "skipgram", text, "-o", "v", *options, code=2)
-    assert "--replicas" in refused("train", "skipgram", text, "-o", "v", "--replicas", "1025", code=2)
-    assert "median" in refused(
-        "train", "skipgram", text, "-o", "v", "--replicas", "2", "--merge-rule", "median", code=2
-    )
-
-
 def test_file_stdin_and_zst_give_the_same_vocabulary(text, tmp_path):
     import pyarrow as pa
 
@@ -136,18 +93,6 @@ def test_file_stdin_and_zst_give_the_same_vocabulary(text, tmp_path):
         vocabulary = em.Model.load(tmp_path / name).vocabulary
         assert list(vocabulary.words) == list(iterable.words)
         assert vocabulary.counts.tolist() == iterable.counts.tolist()
-
-
-def test_columns_rows_and_tokenizers(table):
-    result = expect("train", "cbow", "rows.jsonl", "-o", "v", *TINY, "--text-column", "text", "--rows", "7")
-    assert "49 words (12 distinct) in 14 lines" in result.stderr
-    assert len(em.load("v")) == 12
-    result = expect("train", "cbow", "more.csv", "-o", "w", *TINY, "--tokenizer", "characters", "--shuffle")
-    assert "text column of more.csv: body" in result.stderr
-    assert sorted(em.load("w").words) == sorted("thedog")
-    assert em.Model.load("w").settings["shuffle"] is True
-    message = refused("train", "cbow", "rows.jsonl", "-o", "x", "--text-column", "txt", code=1)
-    assert all(fact in message for fact in ("rows.jsonl", "'txt'", "id, text, lang"))
 
 
 def test_a_vocabulary_is_trained_whole(table):
@@ -165,24 +110,6 @@ def test_a_folder_keeps_what_a_vector_file_does_not(text):
     result = expect("train", "paragraph-dbow", text, "-o", "v.bin", *documents)
     assert "v.bin will contain word vectors only" in result.stderr
     assert "only" not in expect("train", "paragraph-dbow", text, "-o", "m", *documents).stderr
-
-
-def test_ctrl_c_ends_soon_and_saves_the_result(text, tmp_path):
-    script = "from embeddings.cli import progress_bar; progress_bar.LINE_INTERVAL = 0; " + (
-        "from embeddings.__main__ import main; main()"
-    )
-    command = [sys.executable, "-c", script, "train", "skipgram", str(text), "-o", str(tmp_path / "v"), "--json"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen([*command, "--epochs", "1000000", "--threads", "1"], text=True, **pipes)
-    assert process.stderr is not None
-    while not (line := process.stderr.readline()).startswith("training "):
-        assert line, "the process has ended"
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "interrupted after" in errors
-    assert json.loads(output)["interrupted"] is True
-    assert em.load(tmp_path / "v").words[0] == "the"
 
 
 def test_a_text_that_teaches_nothing_leaves_no_output(text, tmp_path):

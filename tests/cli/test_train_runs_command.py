@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from commands import SMALL, TEXT, expect, process, refused, table, write_labelled_lines
+from commands import SMALL, TEXT, expect, process, refused, table
 
 import embeddings as em
 from embeddings.training import ModelGroup
@@ -84,15 +84,6 @@ def test_other_commands_say_which_model_to_name(group):
     )
 
 
-def test_what_runs_cannot_honour_is_refused():
-    for options, message in (
-        (["--log", "log.jsonl"], "--runs cannot be combined with --log"),
-        (["-o", "v.bin"], "--out v.bin must be a folder"),
-    ):
-        assert refused(*RUN, *options, "--runs", 2, code=2).startswith(message)
-    assert "s3://bucket/group" in refused(*RUN, "-o", "s3://bucket/group", "--runs", 2, code=1)
-
-
 def test_an_interrupted_group_is_resumed(folder):
     long = [*RUN, "--epochs", 400, "--subsample", 0, "--runs", 3]
     result = process(*long, "--json", script=INTERRUPTED)
@@ -112,28 +103,3 @@ def test_an_interrupted_group_is_resumed(folder):
     assert sorted(path.name for path in (folder / "group").iterdir()) == ["group.json", "seed-1", "seed-2", "seed-3"]
     expect("train", "skipgram", "text.txt", "-o", "one", *long[5:-2], "--seed", 2)
     assert em.load("one").matrix.tobytes() == em.load("group/seed-2").matrix.tobytes()
-
-
-def test_classifiers_are_grouped_too(folder):
-    write_labelled_lines(folder / "train.txt", 120, 1)
-    write_labelled_lines(folder / "test.txt", 60, 2)
-    options = ["--min-count", 1, "--threads", 1, "--dim", 5]
-    expect("train", "classifier", "train.txt", "-o", "group", *options, "--epochs", 3, "--runs", 2)
-    expect("train", "classifier", "train.txt", "-o", "other", *options, "--epochs", 20)
-    models = ["group", "other", "group/seed-1", "group/seed-2", "--labels", "test.txt"]
-    results = json.loads(expect("evaluate", *models, "--json").stdout)
-    for measure in ("precision@1", "macro-f1@1", "calibration error"):
-        group, other, *runs = (
-            one for one in results if (one["measure"], one.get("section"), one.get("method")) == (measure, None, None)
-        )
-        values = [one["value"] for one in runs]
-        assert (group["vectors"], group["runs"], other["runs"]) == ("group", 2, 1)
-        assert group["value"] == pytest.approx(sum(values) / 2)
-        assert group["sd"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
-    rows = json.loads(expect("compare", "group", "other", "--labels", "test.txt", "--json").stdout)
-    assert [(row["first"], row["second"], row["items"], row["test"]) for row in rows] == [
-        ("group", "other", 60, "t test over runs and items")
-    ] * 4
-    assert {row["vectors"] for row in table(expect("evaluate", "group", "other", "--labels", "test.txt").stdout)} == {
-        "group", "other",
-    }  # fmt: skip

@@ -114,37 +114,6 @@ def test_words(folder):
 
 WORDS = ["tune", "skipgram", "text.txt", "-o", "s", "--min-count", 1, "--metric", "similarity:pairs.tsv", "--trials", 1]
 CLASSIFIER = ["tune", "classifier", "train.txt", "-o", "s", *FIXED]
-ERRORS = {
-    "no limit": ([*WORDS[:-2]], "give the number of --trials"),
-    "two limits": ([*WORDS, "--seconds", 3], "cannot be combined"),
-    "zero trials": ([*WORDS[:-1], 0], "trials"),
-    "seconds": ([*WORDS[:-2], "--seconds", 0], "seconds"),
-    "empty range": ([*WORDS, "--vary", "window=5..2"], "range of window is empty"),
-    "no range": ([*WORDS, "--vary", "negatives"], "declares no range"),
-    "unknown setting": ([*WORDS, "--vary", "windows"], "windows"),
-    "metric": ([*WORDS, "--metric", "f2"], "f2"),
-    "labels": ([*CLASSIFIER, "--trials", 1, "--metric", "f1"], "requires --labels"),
-    "label": ([*CLASSIFIER, *LABELS, "--metric", "f1:zz", "--trials", 1], "'zz'"),
-    "unknown size": (
-        [*CLASSIFIER, *LABELS, "--metric", "f1", "--trials", 1, "--size", "much"],
-        "a size must be a number",
-    ),
-    "missing": ([*CLASSIFIER, "--labels", "missing.txt", "--metric", "f1", "--trials", 1], "missing.txt"),
-    "unlabelled": ([*CLASSIFIER, "--labels", "text.txt", "--metric", "f1", "--trials", 1], "has no labels"),
-    "overlap": ([*WORDS[:-4], "--metric", "analogy:google-analogies", "--trials", 1], "no score on google-analogies"),
-    "not a search": ([*WORDS[:4], "folder", *WORDS[5:]], "folder"),
-}
-
-
-@pytest.mark.parametrize(("command", "message"), ERRORS.values(), ids=ERRORS)
-def test_errors(folder, command, message):
-    (folder / "folder").mkdir()
-    (folder / "folder" / "file").write_text("not a search")
-    result = run(*command)
-    assert result.exit_code in (1, 2)
-    assert message in result.stderr.splitlines()[-1]
-    assert "Traceback" not in result.stderr
-    assert not (folder / "s" / "best").exists()
 
 
 @pytest.mark.parametrize(

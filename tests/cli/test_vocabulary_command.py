@@ -40,11 +40,3 @@ def test_documents_that_are_counted(folder):
     assert expect("vocabulary", *options).stdout == "word\tcount\nthe\t3\ncat\t2\n"
     assert expect("vocabulary", *options, "--documents", "blocks").stdout == "word\tcount\nthe\t3\n"
     assert "--min-documents" in refused("vocabulary", *options[:4], "--documents", "blocks", code=2)
-
-
-def test_technical_properties_of_a_cached_corpus_are_not_shown(folder):
-    expect("vocabulary", "more.csv", "-o", "v.txt")
-    (entry,) = (folder / "cache" / "corpora").iterdir()
-    properties = json.loads(expect("info", entry, "--json").stdout)
-    assert properties["what"] == "encoded corpus"
-    assert not {"files", "digests", "digest"} & set(properties)

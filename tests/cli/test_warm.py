@@ -3,10 +3,7 @@
 import json
 
 import pytest
-from commands import expect, refused
-
-import embeddings as em
-from embeddings.training import precompile
+from commands import refused
 
 
 @pytest.mark.slow
@@ -40,22 +37,8 @@ def test_a_cache_that_cannot_be_written_is_refused_with_the_remedy(tmp_path, mon
     assert "EMBEDDINGS_CACHE" in refused("warm", "cbow", code=1)
 
 
-def test_an_unknown_trainer_is_refused():
-    assert "cbwo" in expect("warm", "cbwo", code=2).stderr
-
-
 def test_a_cache_that_others_can_write_to_is_refused_with_the_remedy(tmp_path, monkeypatch):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache").chmod(0o777)
     monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
     assert "cannot cache compiled code: other users can write to" in refused("warm", "cbow", code=1)
-
-
-def test_warnings_about_tiny_models_are_not_shown(monkeypatch, caplog):
-    settings = {"objective": "sampled-softmax", "target_in_sample": False}
-    monkeypatch.setattr(precompile, "choices", lambda trainer: [{}, settings])
-    monkeypatch.setattr(precompile, "use_model", lambda model: None)
-    precompile.precompile("skipgram")
-    assert not caplog.records
-    em.SkipGram(dim=8, min_count=1, epochs=1, **settings).train(precompile.LINES)
-    assert caplog.records

@@ -1,0 +1,195 @@
+"""What commands refuse: one line that names the file or the options, an exit code, and a folder that stays as it is."""
+
+import gzip
+import json
+import os
+
+import numpy as np
+import pytest
+from commands import SMALL, TEXT, expect, refused
+from supervised_models import supervised_model
+
+import embeddings as em
+
+ROWS = [{"id": n, "text": f"the king saw dog{n}", "period": period} for n, period in enumerate(("old", "new"))]
+FILES = {
+    "text.txt": TEXT,
+    "empty.txt": "",
+    "blank.txt": "\n \n",
+    "words.txt": "king\nqueen\n",
+    "rows.jsonl": "".join(json.dumps(row) + "\n" for row in ROWS),
+    "untagged.jsonl": '{"text": "one two", "period": null}\n' * 3,
+    "labels.txt": "__label__a the king\n__label__b the dog\n" * 9,
+    "same.tsv": "a b\tc d\t1\n" * 3,
+    "ragged.tsv": "a\tb\nc\td\te\n",
+    "odd.tsv": "new york\nyork\n",
+    "strange.tsv": "xanadu xylophone\n",
+    "there/precious": "kept",
+    "new.npy": "",
+    "new.txt": "emu\n",
+}
+TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
+CONTINUE = ["train", "--continue", "model", "text.txt", "-o", "x"]
+CLASSIFIER = ["train", "classifier", "labels.txt", "-o", "x"]
+TUNE = ["tune", "skipgram", "text.txt", "-o", "x", "--metric", "similarity:pairs.tsv", "--trials", "1"]
+TUNED = ["tune", "classifier", "labels.txt", "-o", "x", "--trials", "1", "--metric"]
+INDUCE = ["induce", "model", "text.txt", "words.txt", "-o", "x.txt"]
+SHIFT = ["shift", "rows.jsonl", "--text-column", "text"]
+EVALUATE = ["evaluate", "v.bin"]
+FIT = ["fit", "v.bin", "-o", "x"]
+QUANTIZE = ["quantize", "m.ftz", "-o", "x.ftz"]
+BAD = [
+    (["nonsense"], 2, ["'nonsense'"]),
+    (["train", "no-such", "text.txt", "-o", "x"], 2, ["trainer", "'no-such'", "cbow"]),
+    (["train", "skipgram", "missing.txt", "-o", "x"], 1, ["missing.txt"]),
+    (["train", "skipgram", "empty.txt", "-o", "x"], 1, ["no words", "empty.txt"]),
+    (["train", "skipgram", "cut.gz", "-o", "x"], 1, ["cut.gz", "gzip"]),
+    (["train", "skipgram", "latin.txt", "-o", "x"], 1, ["latin.txt", "UTF-8", "byte 3"]),
+    (["train", "skipgram", "", "-o", "x"], 1, ["''"]),
+    (["train", "skipgram", "text.txt", "-o", ""], 2, ["''"]),
+    (["train", "skipgram", "text.txt", "-o", "-"], 2, ["standard output"]),
+    (["train", "skipgram", "text.txt", "-o", "x.foo"], 2, ["x.foo"]),
+    (["train", "skipgram", "text.txt", "-o", "there"], 1, ["there", "exists", "--force"]),
+    (["train", "skipgram", "text.txt", "-o", "there", "--force"], 1, ["there"]),
+    (["train", "skipgram", "text.txt", "-o", "no/where/x"], 1, ["not a folder"]),
+    ([*TRAIN, "--min-count", "999"], 1, ["'the'", "400"]),
+    ([*TRAIN, "--dim", "0"], 2, ["dim", "1", "65536", "0"]),
+    ([*TRAIN, "--rate", "nan"], 2, ["--learning-rate", "100", "nan"]),
+    ([*TRAIN, "--threads", "0"], 2, ["--threads"]),
+    ([*TRAIN, "--seed", str(2**63)], 2, [str(2**63 - 1)]),
+    ([*TRAIN, "--tokenizer", "t"], 2, ["tokenizer", "'t'"]),
+    ([*TRAIN, "--phrases", "odd.tsv"], 1, ["odd.tsv", "line 2", "'york'"]),
+    ([*TRAIN, "--phrases", "strange.tsv"], 1, ["none of 1 phrases"]),
+    ([*TRAIN, "--joiner", "+"], 2, ["joiner", "phrases"]),
+    ([*TRAIN, "--freeze"], 2, ["--freeze requires --init"]),
+    ([*TRAIN, "--init", "missing"], 1, ["missing"]),
+    ([*TRAIN, "--init", "v.bin", "--dim", "7"], 2, ["7", "10"]),
+    (["train", "cbow", "text.txt", "-o", "x", "--continue", "model"], 2, ["model is a skipgram", "train skipgram"]),
+    ([*CONTINUE, "--vocabulary", "model"], 2, ["--continue", "--vocabulary"]),
+    ([*CONTINUE, "--dim", "7"], 2, ["dim", "10", "7"]),
+    ([*TRAIN, "--checkpoint-every", "never", "--resume"], 2, ["--resume", "checkpoints"]),
+    ([*TRAIN, "--checkpoint-every", "often"], 2, ["'often'"]),
+    ([*TRAIN, "--stop-patience", "3"], 2, ["early stopping"]),
+    ([*TRAIN, "--stop-similarity", "missing"], 1, ["'missing'"]),
+    ([*TRAIN, "--workers", "2"], 2, ["--workers requires --cluster", "--threads"]),
+    ([*TRAIN, "--merge-every", "9"], 2, ["--merge-every requires"]),
+    ([*TRAIN, "--runs", "2", "--log", "l"], 2, ["--runs cannot be combined with --log"]),
+    ([*TRAIN[:-1], "x.bin", "--runs", "2"], 2, ["--out x.bin must be a folder"]),
+    ([*TRAIN[:-1], "s3://bucket/group", "--runs", "2"], 1, ["s3://bucket/group"]),
+    (["train", "classifier", "text.txt", "-o", "x"], 1, ["no text has a label"]),
+    ([*CLASSIFIER, "--min-count", "1000"], 1, ["no word occurs at least 1000 times"]),
+    ([*CLASSIFIER, "--negatives", "3"], 2, ["--negatives 3 has no effect"]),
+    ([*CLASSIFIER, "--tokenizer", "codepoints", "--min-count", "1"], 2, ["requires words without white space"]),
+    (["train", "text-pairs", "same.tsv", "-o", "x"], 1, ["all 3 pairs", "same.tsv", "the same"]),
+    (["train", "text-pairs", "ragged.tsv", "-o", "x"], 1, ["ragged.tsv, line 2", "3", "2"]),
+    (["train", "text-pairs", "text.txt", "-o", "x"], 1, ["--pairs neighbours"]),
+    (["train", "text-pairs", "same.tsv", "-o", "x", "--left-column", "1"], 2, ["--left-column and --right-column"]),
+    (["train", "text-pairs", "same.tsv:0", "-o", "x"], 2, ["proportion"]),
+    (TUNE[:-2], 2, ["give the number of --trials"]),
+    ([*TUNE, "--seconds", "3"], 2, ["cannot be combined"]),
+    ([*TUNE, "--vary", "window=5..2"], 2, ["range of window is empty"]),
+    ([*TUNE, "--vary", "windows"], 2, ["windows"]),
+    ([*TUNE, "--metric", "f2"], 2, ["f2"]),
+    ([*TUNE[:4], "there", *TUNE[5:]], 1, ["there"]),
+    ([*TUNED, "f1"], 2, ["requires --labels"]),
+    ([*TUNED, "f1", "--labels", "labels.txt", "--size", "much"], 2, ["a size must be a number"]),
+    ([*TUNED, "f1", "--labels", "missing.txt"], 1, ["missing.txt"]),
+    (["neighbours", "missing", "king"], 1, ["missing does not exist"]),
+    (["neighbours", "text.txt", "king"], 1, ["text.txt"]),
+    (["neighbours", "other.bin", "king", "--index", "saved"], 2, ["saved", "other vectors"]),
+    (["neighbours", "v.bin", "king", "--index", "nope"], 2, ["'nope'"]),
+    (["neighbours", "v.bin", "king", "--index", "lsh:bits=no"], 2, ["bits", "'no'"]),
+    (["neighbours", "v.bin", "king", "--index", "v.bin"], 1, ["v.bin", "saved index"]),
+    (["neighbours", "v.bin", "king", "--index", "saved:bits=8"], 2, ["bits", "new index"]),
+    (["neighbours", "v.bin", "king", "--confidence", "runs", "--among", "v.bin"], 2, ["--among"]),
+    (["neighbours", "v.bin", "king", "--allow-faiss"], 2, ["--allow-faiss requires --index"]),
+    (["index", "lsh", "v.bin", "-o", "saved"], 1, ["saved", "exists", "--force"]),
+    (["index", "lsh", "v.bin", "-o", "x", "--bits", "0"], 2, ["bits", "1", "0"]),
+    (["index", "tree", "v.bin", "-o", "x"], 2, ["'tree'", "no such file", "exact, faiss, lsh"]),
+    (["index", "lsh", "v.bin", "-o", "v.bin", "--force"], 1, ["v.bin is not a saved index"]),
+    (["index", "v.bin", "rows.jsonl", "-o", "docs.index"], 1, ["docs.index", "exists"]),
+    (["index", "v.bin", "rows.jsonl", "-o", "x", "--id-column", "key"], 1, ["--id-column"]),
+    (["index", "v.bin", "rows.jsonl", "-o", "x", "--kind", "lsh", "--dtype", "int8"], 2, ["--dtype", "lsh"]),
+    (["search", "missing.index", "x"], 1, ["missing.index"]),
+    (["search", "v.bin", "x"], 1, ["v.bin", "index of texts"]),
+    (["search", "docs.index", "x", "--where", "y > 1"], 2, ["--where", "'y'"]),
+    (["search", "docs.index", "x", "--queries", "rows.jsonl"], 2, ["--queries"]),
+    ([*EVALUATE, "--similarity", "missing"], 1, ["'missing'"]),
+    ([*EVALUATE, "--stats", "--compose"], 2, ["--compose requires --similarity"]),
+    ([*EVALUATE, "--window", "0"], 2, ["--window requires --tagging"]),
+    ([*EVALUATE, "--pool", "sif"], 2, ["--pool", "--pairs"]),
+    ([*EVALUATE, "--pairs", "same.tsv"], 1, ["same.tsv", "same"]),
+    ([*EVALUATE, "--clustering", "labels.txt"], 1, ["labels.txt"]),
+    ([*EVALUATE, "--report", "there"], 1, ["there"]),
+    ([*EVALUATE, "--labels", "labels.txt"], 2, ["not a classifier"]),
+    (["evaluate", "random:10x5"], 1, ["random:10x5 does not exist"]),
+    (["evaluate", "m.ftz", "--labels", "labels.txt", "--stats"], 2, ["--labels cannot be combined with --stats"]),
+    (["evaluate", "m.ftz", "--labels", "text.txt"], 1, ["text.txt has no labels"]),
+    (["evaluate", "m.ftz", "-k", "2"], 2, ["--top requires --labels"]),
+    (["compare", "v.bin"], 2, ["two VECTORS"]),
+    (["export", "missing", "x.what"], 1, ["'.what'"]),
+    (["export", "v.bin", "x.txt", "--antonyms", "words.txt"], 2, ["--antonyms requires --retrofit"]),
+    (["embed", "v.bin", "text.txt", "-o", "x.txt"], 1, [".parquet"]),
+    (["embed", "v.bin", "text.txt", "-output", "x.npy"], 2, ["-output"]),
+    (["predict", "v.bin", "a"], 2, ["not a classifier"]),
+    (["predict", "m.ftz", "a", "--force"], 2, ["--force requires --out"]),
+    (["quantize", "m.ftz", "-o", "m.ftz", "--force"], 2, ["overwrite"]),
+    ([*QUANTIZE, "--epochs", "3"], 2, ["--epochs requires --retrain"]),
+    ([*QUANTIZE, "--retrain", "labels.txt"], 2, ["--retrain requires --cutoff"]),
+    ([*QUANTIZE, "--storage", "int8"], 2, ["--storage"]),
+    (["quantize", "v.bin", "-o", "x", "--qnorm"], 2, ["--qnorm"]),
+    (["align", "v.bin", "other.bin", "-o", "v.bin", "--force"], 2, ["VECTORS"]),
+    (["align", "v.bin", "other.bin", "-o", "x.unknown"], 1, ["x.unknown"]),
+    (["align", "v.bin", "other.bin", "-o", "x.vec", "--dictionary", "none"], 2, ["--self-learning"]),
+    ([*FIT, "--rank", "99"], 2, ["rank", "99"]),
+    ([*FIT[:-1], "x.bin"], 2, ["--out x.bin"]),
+    ([*FIT, "--phrase-list", "nowhere.tsv"], 1, ["nowhere.tsv"]),
+    ([*FIT, "--joiner", "+"], 1, ["got 0", "--min-phrases"]),
+    (["compose", "v.bin", "king", "unheard", "--function", "additive"], 1, ["'unheard'"]),
+    (["compose", "v.bin", "king", "queen", "--function", "sum"], 2, ["'sum'"]),
+    ([*INDUCE, "--min-count", "1000"], 1, ["--min-count"]),
+    ([*INDUCE, "--map", "there", "--ridge", "1"], 2, ["--map"]),
+    ([*INDUCE, "--method", "mean", "--ridge", "1"], 2, ["--ridge"]),
+    ([*INDUCE[:3], "blank.txt", *INDUCE[4:]], 1, ["blank.txt"]),
+    ([*INDUCE[:3], "new.txt", "-o", "new.npy", "--force"], 2, ["WORDS new.txt"]),
+    (["infer", "model", "text.txt", "-o", "x.npy"], 2, ["skipgram"]),
+    (["stability", "classifier", "labels.txt", "-o", "x"], 2, ["classifier"]),
+    (["phrases", "text.txt", "--threshold", "-2"], 2, ["threshold", "-2.0"]),
+    (["phrases", "text.txt", "-o", "text.txt", "--force"], 2, ["output text.txt", "corpus text.txt"]),
+    (["shift", "text.txt"], 2, ["--groups"]),
+    (["shift", "text.txt", "--split-at", "3"], 2, ["--tag-column"]),
+    (["shift", "text.txt", "words.txt", "--groups", "a", "b"], 2, ["two corpora"]),
+    ([*SHIFT, "--groups", "old", "older", "--tag-column", "period"], 1, ["'older'", "new", "old"]),
+    ([SHIFT[0], "untagged.jsonl", *SHIFT[2:], "--tag-column", "period", "--split-at", "3"], 1, ["document has a tag"]),
+    (["warm", "nonsense"], 2, ["'nonsense'"]),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("refusals")
+    (folder / "there").mkdir()
+    for name, content in FILES.items():
+        (folder / name).write_text(content)
+    (folder / "latin.txt").write_bytes(b"caf\xe9 au lait")
+    (folder / "cut.gz").write_bytes(gzip.compress(os.urandom(5000).hex().encode())[:3000])
+    (folder / "m.ftz").write_bytes(supervised_model(quantised=True, pruned=11).data)
+    words, rows = ["king", "queen", "dog", "cat"], np.random.default_rng(1).standard_normal((4, 10))
+    em.Vectors(words, rows).save(folder / "v.bin")
+    em.Vectors(["w1", "w2", "w3", "w4"], rows[::-1]).save(folder / "other.bin")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        expect("train", "skipgram", "text.txt", "-o", "model", *SMALL)
+        expect("train", "classifier", "labels.txt", "-o", "classifier", "--dim", "2", "--epochs", "1")
+        expect("index", "lsh", "v.bin", "-o", "saved", "--bits", "64")
+        expect("index", "v.bin", "rows.jsonl", "-o", "docs.index")
+    return folder
+
+
+@pytest.mark.parametrize(("args", "code", "facts"), BAD, ids=[" ".join(args) for args, _, _ in BAD])
+def test_bad_input_gets_one_line_and_leaves_nothing(place, monkeypatch, args, code, facts):
+    monkeypatch.chdir(place)
+    before = sorted(place.rglob("*"))
+    message = refused(*args, code=code)
+    assert all(fact in message for fact in facts), message
+    assert sorted(place.rglob("*")) == before
