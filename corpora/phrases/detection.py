@@ -8,7 +8,6 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from functools import reduce
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -37,7 +36,6 @@ ENGLISH_CONNECTORS = frozenset(
 AUTO = "auto"
 MAX_CONNECTOR_WORDS = 1000  # 750 distinct words fit the keys of pairs even if each connector is lower-cased too
 Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def load_connectors(source: str | None) -> frozenset[str]:
@@ -104,15 +102,9 @@ def count_pairs(
 
 def check_key_size(size: int, base: int) -> None:
     """Refuse more words and connectors than fit keys of 63 bits."""
-    if not fits_key(size, base):
-        fewer = next((limit for limit in reversed(range(base)) if fits_key(size, limit)), None)
-        remedy = f"lower {S.max_types}" if fewer is None else f"use at most {fewer} connectors, or lower {S.max_types}"
-        raise CorpusError(f"{size:,} different words with {base:,} connectors are too many for phrase keys; {remedy}")
-
-
-def fits_key(size: int, base: int) -> bool:
-    """Whether two words with up to MAX_CONNECTORS_IN_A_ROW connectors between them fit 63 bits."""
-    return int(sum(base**n for n in range(MAX_CONNECTORS_IN_A_ROW + 1))) * size**2 < 1 << 63
+    if sum(base**n for n in range(MAX_CONNECTORS_IN_A_ROW + 1)) * size**2 >= 1 << 63:
+        problem = f"{size:,} different words with {base:,} connectors are too many for phrase keys"
+        raise CorpusError(f"{problem}; use fewer connectors, or lower {S.max_types}")
 
 
 @allocating_entry_point
@@ -334,27 +326,8 @@ class DetectionPass:
         both, first, second = (c.astype(float) for c in (pairs.counts, counts[pairs.first], counts[pairs.second]))
         scores = SCORES[settings.scoring].function(both, first, second, totals)
         min_score = settings.min_scores[: self.step][-1]
-        above_threshold = np.flatnonzero((scores > min_score) & self.has_type(pairs))
+        above_threshold = np.flatnonzero(scores > min_score)
         return self.phrases(pairs, above_threshold, scores[above_threshold])
-
-    def has_type(self, pairs: Pairs) -> Mask:
-        """Whether each pair has one of the requested types."""
-        lexicon = self.tags
-        if self.settings.types is None or lexicon is None:
-            return np.ones(len(pairs.counts), bool)
-        codes = np.full(len(self.tokens.counts), -1, np.int8)
-        codes[: self.tokens.unknown] = pos_types.tag_codes(self.vocabulary.words, lexicon)
-        outer = codes[pairs.first], codes[pairs.second]
-        inner = {between: self.inner_words(between) for between in np.unique(pairs.between).tolist()}
-        masks: dict[str, Mask] = {}
-        for name, tags in pos_types.TYPES.items():
-            allowed_codes = [
-                between for between, words in inner.items() if pos_types.allows_inner(name, words, lexicon)
-            ]
-            first, second = (code == pos_types.TAGS.index(tag) for code, tag in zip(outer, tags, strict=True))
-            masks[name] = first & second & np.isin(pairs.between, allowed_codes)
-        masks[pos_types.OTHER] = ~reduce(np.logical_or, masks.values())
-        return reduce(np.logical_or, [masks[name] for name in pos_types.check_types(self.settings.types)])
 
     def inner_words(self, between: int) -> tuple[str, ...]:
         """Decode the connectors between two words."""
@@ -366,13 +339,13 @@ class DetectionPass:
         return tuple(reversed(words))
 
     def phrases(self, pairs: Pairs, above_threshold: NDArray[np.intp], scores: NDArray[np.float64]) -> list[Phrase]:
-        """Return the pairs above the threshold as phrases; phrases of more than MAX_WORDS words are dropped."""
+        """Return the pairs above the threshold as phrases of the requested types, with at most MAX_WORDS words."""
         rows = zip(*(column[above_threshold].tolist() for column in pairs[:4]), scores.tolist(), strict=True)
-        phrases = []
+        phrases, types = [], self.settings.types and pos_types.check_types(self.settings.types)
         for first, second, between, count, score in rows:
             words = (*self.words(first), *self.inner_words(between), *self.words(second))
-            if len(words) <= MAX_WORDS:
-                type_name = None if self.tags is None else pos_types.phrase_type(words, self.tags)
+            type_name = None if self.tags is None else pos_types.phrase_type(words, self.tags)
+            if len(words) <= MAX_WORDS and (types is None or type_name in types):
                 phrases.append(Phrase(words, count, score, type_name, self.step))
         return phrases
 

@@ -23,7 +23,6 @@ class FileType(Enum):
     PARQUET = "Parquet"
     ARROW_FILE = "an Arrow file"
     ARROW_STREAM = "an Arrow stream"
-    WARC = "a WARC file"
     WIKIPEDIA = "a MediaWiki dump"
 
 
@@ -31,7 +30,6 @@ MAGIC = {
     b"PAR1": FileType.PARQUET,
     b"ARROW1": FileType.ARROW_FILE,
     b"\xff\xff\xff\xff": FileType.ARROW_STREAM,
-    b"WARC/": FileType.WARC,
     b"<mediawiki ": FileType.WIKIPEDIA,
 }
 EXTENSIONS = {
@@ -53,6 +51,7 @@ FOREIGN = {
     b"PK\x03\x04": "a ZIP archive (as are .docx, .xlsx, .epub and .npz)",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"Rar!\x1a\x07": "a RAR archive",
+    b"WARC/": "a web archive, whose texts other programs must extract",
     b"SQLite format 3\0": "an SQLite database",
     b"\x93NUMPY": "a numpy array",
     b"FEA1": "a Feather version 1 file, which is no longer supported",

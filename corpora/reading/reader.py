@@ -44,8 +44,6 @@ from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blo
 from embeddings.errors import CorpusError, S
 from embeddings.printable import describe
 
-ARCHIVES = (FileType.WARC, FileType.WIKIPEDIA)
-
 
 def is_path_of_file(item: str) -> bool:
     """Whether a text is the path of a file."""
@@ -149,7 +147,7 @@ class SourceReader:
             yield open_data_table(source, decoder), None
         elif isinstance(source, File):
             with self.open(source, decoder) as (raw, data, file_type):
-                if file_type in ARCHIVES:
+                if file_type is FileType.WIKIPEDIA:
                     raise CorpusError(f"{source.name} is {file_type.value}, which has documents but no columns")
                 with table_of_file(source, raw, data, file_type, decoder, BLOCK_SIZE, header) as table:
                     yield table, raw
@@ -165,7 +163,7 @@ class SourceReader:
                 yield from lines if self.duplicate_filter is None else self.duplicate_filter.lines(lines)
             else:
                 self.check_lines(f"{file.name} is {file_type.value}")
-                if file_type in ARCHIVES:
+                if file_type is FileType.WIKIPEDIA:
                     text = None if columns.is_of_tables else columns.text
                     columns = replace(columns, text=text or TEXT_COLUMN)
                 with table_of_file(file, raw, data, file_type, decoder, self.size, header=True) as table:
@@ -300,12 +298,10 @@ def table_of_file(
         with open_arrow(file, raw, data, file_type, decoder) as table:
             yield table
         return
-    if file_type in ARCHIVES:
-        from embeddings.corpora.reading.warc_records import warc_records
+    if file_type is FileType.WIKIPEDIA:
         from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
 
-        is_warc, parts = file_type is FileType.WARC, iter(partial(data.read_some, size), b"")
-        pages = warc_records(data, data.name) if is_warc else wikipedia_records(parts, data.name)
+        pages = wikipedia_records(iter(partial(data.read_some, size), b""), name)
         yield record_rows.RecordTable(name, pages, decoder, size)
         return
     blocks = utf8_blocks(data.read_some, PARSED_BLOCKS * min(size, BLOCK_SIZE), decoder)
@@ -361,7 +357,7 @@ def is_table(source: Source, encoding: str = UTF8, opener: FileOpener | None = N
             if file_type is None and encoding != UTF8:
                 check_byte_order(head, encoding, data.name)
                 head = Transcoder(BytesIO(head).read, encoding, Utf8Decoder("replace", data.name)).read(len(head))
-            return (file_type or detect(head, source.name)) not in (FileType.TEXT, *ARCHIVES)
+            return (file_type or detect(head, source.name)) not in (FileType.TEXT, FileType.WIKIPEDIA)
 
 
 def read_texts(

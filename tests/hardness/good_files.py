@@ -238,21 +238,14 @@ def corpus_readers() -> dict[str, Reader]:
 
 
 def web_text_readers() -> dict[str, Reader]:
-    """A dump of a wiki, and an archive of web pages, where the libraries for them are installed."""
-    from corpora.web_archives import warc
-
+    """A dump of a wiki, where the library for it is installed."""
     text = "'''King''' [[land|the land]] {{a|b={{c}}}}<ref>d</ref>\n== Head ==\n* été 日本\n{|\n|x||y\n|}\n"
     page = "<page><title>King</title><ns>0</ns><id>1</id><revision><id>9</id><text>{}</text></revision></page>"
     head = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11">'
     dump = f"{head}{page.format(text.replace('<', '&lt;')) * 5}</mediawiki>"
-    html = "<html><body><main><p>the king <b>rules</b></p><div>été 日本</div></main></body></html>".encode()
-    plain = ("conversion", "http://b", "text/plain", TEXT.encode()[:500])
-    archive = warc([("response", "http://a", "text/html; charset=utf-8", html), plain] * 3)
-    all_readers = {
-        "mwparserfromhell": {"corpus wikipedia": corpus_reader("d.xml", dump, tag_column="title")},
-        "warcio": {"corpus warc": corpus_reader("a.warc", archive, tag_column="url")},
-    }
-    return {name: one for library, made in all_readers.items() if find_spec(library) for name, one in made.items()}
+    if find_spec("mwparserfromhell") is None:
+        return {}
+    return {"corpus wikipedia": corpus_reader("d.xml", dump, tag_column="title")}
 
 
 def write_encoded_corpus(folder: Path) -> Path:
