@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 import embeddings as em
-from embeddings.analysis.confidence import cosines_and_ranks
 
 TEXTS = [f"the {a} {b} the {c}" for a in ["king", "queen"] for b in ["rules", "sees"] for c in "abcdefgh"] * 3
 
@@ -59,12 +58,6 @@ def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
         assert one.rank_high == min(1 + np.sum(rest > similarity.low), len(rest))
         pair = em.analysis.confident_similarity(vectors, replicates, "king", one.neighbour)
         assert (pair.low + pair.high) / 2 == pytest.approx(similarity.cosine) or pair.high == 1 or pair.low == -1
-
-
-def test_equal_cosines_share_a_rank():
-    matrix = np.array([[1, 0], [0.6, 0.8], [0.6, 0.8], [0.8, 0.6]], np.float16)
-    _, ranks = cosines_and_ranks(np.array([1, 2, 3]), {0: 1.0}, matrix)
-    assert ranks.tolist() == [2, 2, 1]
 
 
 def test_resamples_without_a_word_do_not_count(model, replicates):

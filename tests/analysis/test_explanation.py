@@ -2,14 +2,11 @@
 
 import math
 from collections import Counter
-from itertools import pairwise
 
-import numpy as np
 import pytest
 
 import embeddings as em
 from embeddings.analysis.explanation import explain
-from embeddings.analysis.occurrences import Occurrences
 
 TEXTS = ["the cat drinks milk", "the dog drinks water and milk", "the cat sleeps", "a dog sleeps", "the end", "cat dog"]
 
@@ -96,47 +93,3 @@ def test_errors():
     for name, value in {"window": 10**9, "top": 0, "lines": -1, "width": 10**21}.items():
         with pytest.raises(em.EmbeddingsError, match=name):
             explain(None, corpus, "cat", "dog", **{name: value})
-
-
-@pytest.mark.slow
-def test_without_the_named_contexts_training_finds_less_similarity():
-    encoded = em.Corpus("sample").encode()
-    words, ids = np.array(encoded.vocabulary.words, object), np.array(encoded.ids)
-
-    def train(mask, seed):
-        borders = np.append(0, np.cumsum(mask))[encoded.sentences]
-        tokens = words[ids[mask]]
-        lines = [tokens[a:b].tolist() for a, b in pairwise(borders) if b > a]
-        return em.SkipGram(dim=50, epochs=5).train(em.Corpus(lines, tokenizer="whitespace"), threads=1, seed=seed)
-
-    vectors = [train(np.ones(len(ids), bool), seed).vectors for seed in (1, 2)]
-    candidates = np.random.default_rng(0).permutation(words[300:3000])
-    nearest = [(word, vectors[0].most_similar(word, top=1)[0][0]) for word in candidates[:60]]
-    pairs = [pair for pair in nearest if encoded.vocabulary.counts[encoded.vocabulary.ids[pair[1]]] >= 40][:20]
-    masks = {name: np.ones(len(ids), bool) for name in ("shared", "others")}
-    for pair in pairs:
-        evidence = explain(None, em.Corpus("sample"), *pair, top=20, lines=0)
-        shared = {encoded.vocabulary.ids[one.context] for one in evidence.contexts} - set(
-            map(encoded.vocabulary.ids.get, pair)
-        )
-        goal = sum(one.count + one.other_count for one in evidence.contexts)
-        both = [Occurrences.of(encoded, word) for word in pair]
-        counts = sum(one.count_contexts(5) for one in both)
-        others = [row for row in np.random.default_rng(7).permutation(np.flatnonzero(counts)) if row not in shared]
-        others = others[: int(np.searchsorted(np.cumsum(counts[others]), goal)) + 1]
-        for mask, rows in zip(masks.values(), (list(shared), others), strict=True):
-            for one in both:
-                starts, ends = one.bounds(5)
-                for offset in range(-5, 6):
-                    positions = one.positions + offset
-                    positions = positions[(positions >= starts) & (positions < ends)]
-                    mask[positions[np.isin(ids[positions], rows)]] = False
-                mask[one.positions] = True
-
-    def mean_cosine(spaces):
-        return np.mean([[space.similarity(*pair) for pair in pairs] for space in spaces], axis=0)
-
-    before = mean_cosine(vectors)
-    losses = {name: before - mean_cosine([train(mask, s).vectors for s in (1, 2)]) for name, mask in masks.items()}
-    # with 40 pairs: .037 without the contexts, .000 without as many others, standard error .005
-    assert losses["shared"].mean() > losses["others"].mean() + 0.015, losses

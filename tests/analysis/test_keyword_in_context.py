@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.analysis import keyword_in_context
 from embeddings.analysis.keyword_in_context import concordance
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import SettingError
 
 
 def test_words_are_typed_as_in_the_text_or_otherwise():
@@ -45,21 +43,6 @@ def test_lines_have_their_place_and_fit_the_width():
     assert [line.document for line in concordance(em.Corpus(["a", "a"]), "a").lines] == ["0", "1"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("window", 0), ("lines", 0), ("width", 0), ("context", "page"), ("sort", "up"), ("original", 2)]
-)
-def test_arguments_out_of_range_are_refused(name, value):
-    with pytest.raises(SettingError, match=name):
-        concordance(em.Corpus(["one two"]), "two", **{name: value})
-
-
-def test_by_default_lines_have_40_characters_on_each_side():
-    side = "aa " * 12 + "bbbb"
-    assert len(side) == 40
-    (line,) = concordance(em.Corpus([f"before {side} word {side} behind"]), "word").lines
-    assert (line.left, line.right) == (side, side)
-
-
 @pytest.mark.parametrize(("total", "lines"), [(100, 7), (3, 7), (7, 7), (1, 1)])
 def test_lines_are_evenly_spaced(total, lines):
     corpus = em.Corpus([f"word n{i}" for i in range(total)])
@@ -70,12 +53,6 @@ def test_lines_are_evenly_spaced(total, lines):
     assert len(set(np.diff(numbers).tolist()) - {total // lines, -(-total // lines)}) == 0 or total <= lines
     assert numbers[0] - 1 <= total / lines
     assert total - numbers[-1] <= total / lines
-
-
-def test_a_corpus_of_an_iterable_can_be_asked_twice():
-    corpus = em.Corpus(line for line in ["a b", "b a"])
-    assert concordance(corpus, "a", "b").total == concordance(corpus, "a").total == 2
-    assert keyword_in_context.concordance(corpus, "a", "a").total == 0
 
 
 ARTICLES = """First Title

@@ -95,15 +95,3 @@ def test_an_interrupt_keeps_finished_trainings(model, corpus):
     assert (len(result.resamples), len(result.seeds)) == (2, 0)  # one seed has no spread
     with pytest.raises(KeyboardInterrupt):
         em.analysis.stability(model, corpus, resamples=4, progress=interrupt_at(1))
-
-
-def test_by_default_there_are_20_resamples_and_5_seeds(model, corpus):
-    totals = []
-
-    def interrupt(done, total):
-        totals.append(total)
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        em.analysis.stability(model, corpus, threads=1, progress=interrupt)
-    assert totals == [25]

@@ -171,17 +171,6 @@ def test_sections_kinds_and_restrictions(tmp_path, random):
     assert results[2].reason == "no question has vectors for all four words"
 
 
-def test_invalid_arguments_are_refused(random):
-    with pytest.raises(SettingError, match=r"nothing to evaluate.*similarity, analogy, "):
-        evaluate(random)
-    with pytest.raises(SettingError, match=r"method.*3cosadd, 3cosmul.*'cosine'"):
-        evaluate(random, analogy="google-analogies", method=["3cosadd", "cosine"])
-    with pytest.raises(SettingError, match=r"restrict.*0"):
-        evaluate(random, analogy="google-analogies", restrict=0)
-    with pytest.raises(SettingError, match="'nothing'"):
-        evaluate(random, analogy="google-analogies", nothing=1)
-
-
 def test_phrases_are_found_with_any_joiner():
     words = ["new_york", "St_Louis", "los angeles", "salt-lake-city", "_", "a_b.c", "A_BC", "x::y", "st."]
     found = CaseFolding(words).find(

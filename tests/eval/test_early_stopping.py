@@ -39,11 +39,6 @@ def test_best_model_is_restored(patience):
     assert np.isfinite(model.compose(["kitties"])).all()
 
 
-def test_first_of_equal_scores_is_the_best():
-    model = learn("cbow", synonym_corpus(), {}, callbacks=[em.EarlyStopping(score=fixed_scores([1.0, 1.0]))])
-    assert model.record["early_stopping"]["best_epoch"] == 1
-
-
 def test_early_stopping_is_resumed(tmp_path):
     scores = {2400: 1.0, 4800: 3.0, 7200: 2.0, 9600: 2.5}
 
@@ -149,11 +144,6 @@ def test_mean_score_of_test_sets(tmp_path):
 def test_invalid_arguments(arguments, message):
     with pytest.raises(SettingError, match=message):
         em.EarlyStopping(**arguments)
-
-
-def test_a_set_without_known_words_is_refused():
-    with pytest.raises(SettingError, match="wordsim353"):
-        learn("cbow", synonym_corpus(), {}, callbacks=[em.EarlyStopping(similarity="wordsim353")])
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
@@ -270,12 +260,3 @@ def test_a_checkpoint_at_the_end_of_an_epoch_holds_the_rollback(tmp_path):
     learn("skipgram", **run, callbacks=[plateau_stopping(decay_on_plateau=9), resumed], resume=True)
     assert resumed.tables == rates.tables[3:]
     assert resumed.rates == rates.rates[3:]
-
-
-def test_resume_requires_the_same_decay(tmp_path):
-    checkpoints = em.Checkpoints(tmp_path / "c")
-    run = {"settings": PLATEAU, "text": synonym_corpus(), "checkpoints": checkpoints}
-    with interrupted_after(2), pytest.raises(em.training.Interrupted):
-        learn("cbow", **run, callbacks=[plateau_stopping()])
-    with pytest.raises(CheckpointError, match=r"decay was 0\.5, but is 0\.1"):
-        learn("cbow", **run, callbacks=[plateau_stopping(decay=0.1)], resume=True)

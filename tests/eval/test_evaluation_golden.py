@@ -110,13 +110,6 @@ def values(vectors):
     return [result.value for result in results]
 
 
-def test_rotation_and_scale_do_not_matter(planted):
-    rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 30)))[0]
-    plain = values(planted)
-    assert values(Vectors(planted.words, planted.matrix * np.float32(1024))) == plain
-    assert values(Vectors(planted.words, planted.matrix @ rotation)) == pytest.approx(plain, abs=1e-3)
-
-
 def test_vectors_models_and_paths_are_accepted(tmp_path, trained):
     trained.save(tmp_path / "v.bin")
     counts = np.arange(len(trained), 0, -1)

@@ -1,11 +1,8 @@
 """Held-out loss and perplexity against a naive computation, word by word."""
 
-import json
-
 import naive
 import numpy as np
 import pytest
-from commands import expect, refused
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, SettingError
@@ -105,20 +102,6 @@ def test_what_has_no_perplexity(text, tmp_path):
     del model.tables["bias"]
     with pytest.raises(FormatError, match=r"expected table 'bias' as float32 \(9, 1\), got missing"):
         em.evaluate(model, perplexity=text)
-
-
-def test_command(text, tmp_path):
-    corpus = tmp_path / "text.txt"
-    corpus.write_text("\n".join(TEXT))
-    out = tmp_path / "model"
-    options = ["--dim", 4, "--min-count", 1, "--epochs", 2]
-    expect("train", "cbow", corpus, *options, "--objective", "hierarchical-softmax", "-o", out)
-    rows = json.loads(expect("evaluate", out, "--perplexity", text, "--json").stdout)
-    assert [row["measure"] for row in rows] == ["held-out loss", "perplexity"]
-    assert "without subsampling" in rows[0]["protocol"]
-    expect("train", "cbow", corpus, *options, "-o", tmp_path / "other")
-    message = refused("evaluate", tmp_path / "other", "--perplexity", text, code=2)
-    assert "negative sampling does not define them" in message
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,7 @@
 """Tagging against scikit-learn on explicit windows, invariances, and readers of tagged text."""
 
-import json
-
 import numpy as np
 import pytest
-from commands import expect, table
 from naive_bootstrap import interval, resample_counts
 
 from embeddings.eval import Suite, compare_scores, evaluate
@@ -235,22 +232,6 @@ def test_shipped_treebank_and_folders(tmp_path):
             out.write(f"1\t{part}\t_\tX\t_\t_\t_\t_\t_\t_\n".encode())
     found = read_tagging_set(tmp_path)
     assert (found.name, found.train.words, found.test.words) == ("xx-ud-test", ["train"], ["test"])
-
-
-def test_commands(tmp_path, files, vectors):
-    vectors.save(tmp_path / "v.bin")
-    Vectors(vectors.words, np.ones((17, 2))).save(tmp_path / "flat.bin")
-    sections = ["NOUN", "VERB", "words with a vector", "words without a vector"]
-    rows = json.loads(expect("evaluate", tmp_path / "v.bin", "--tagging", files, "--json", "--window", 1).stdout)
-    assert [row["section"] for row in rows] == [*sections, *[None] * 4]
-    assert [row["measure"] for row in rows[-4:]] == ["macro-f1", "accuracy", "macro-f1", "accuracy"]
-    assert rows[-3]["value"] < rows[-2]["value"]
-    assert rows[-2]["value"] > 0.9
-    assert rows[-1]["value"] > 0.97
-    assert "has zeros and a flag if there is no vector" in rows[-1]["protocol"]
-    both = tmp_path / "v.bin", tmp_path / "flat.bin"
-    rows = table(expect("compare", *both, "--tagging", files, "--sections").stdout)
-    assert [row["section"] for row in rows] == [*sections, "all"]
 
 
 def test_a_classifier_that_does_not_converge_is_noted(tmp_path, files, vectors, monkeypatch):

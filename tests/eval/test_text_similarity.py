@@ -9,8 +9,6 @@ from text_sets import by_measure, text, write_csv
 import embeddings as em
 from embeddings.errors import CorpusError
 
-SIDES = ("left", "right")
-
 
 def test_rated_pairs_equal_scipy(vectors, tmp_path):
     from scipy.stats import pearsonr, spearmanr

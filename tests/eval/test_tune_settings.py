@@ -188,12 +188,3 @@ def test_a_search_without_a_result_leaves_no_folder(tmp_path):
     with pytest.raises(TuningError), resumed.removed_without_result():
         raise TuningError
     assert (tmp_path / "earlier" / "study.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("half", "metric", "message"),
-    [("test", "f1", "half must be"), ("all", "similarity:wordsim353", "half=all requires labels")],
-)
-def test_the_half_that_scores_trials_is_checked(half, metric, message):
-    with pytest.raises(SettingError, match=message):
-        em.tune("skipgram", [["a", "b"]], metric=metric, trials=1, half=half)

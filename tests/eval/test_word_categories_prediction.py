@@ -1,15 +1,12 @@
 """Prediction of categories against scikit-learn: predictions of each fold, and F1."""
 
-import json
 from functools import partial
 
 import numpy as np
 import pytest
-from commands import expect, table
 from naive_bootstrap import interval, resample_counts
 
-from embeddings.errors import SettingError
-from embeddings.eval import Suite, compare_scores, evaluate
+from embeddings.eval import evaluate
 from embeddings.eval.tasks.evaluation_kind import Subject
 from embeddings.eval.tasks.linear_classifier import MAJORITY, cross_predict
 from embeddings.eval.tasks.word_categories import predict, read_word_categories, score_categories
@@ -112,39 +109,8 @@ def test_interval_equals_the_naive_bootstrap(names, vectors):
     assert result.low < result.value < result.high
 
 
-def test_paired_tests(names, vectors):
-    suite = Suite.read(categories=names)
-    noise = Vectors(vectors.words, np.random.default_rng(3).standard_normal((len(vectors), 8)).astype(np.float32))
-    better, same = suite.score(vectors, "v"), suite.score(vectors, "again")
-    found = {one.measure: one for one in compare_scores([better, suite.score(noise, "noise")]) if one.section is None}
-    for measure in ("micro-f1", "macro-f1", "accuracy"):
-        assert found[measure].difference > 0.1
-        assert found[measure].p < 0.05
-    assert all(one.difference == 0 and one.p == 1 for one in compare_scores([better, same]))
-
-
 def test_no_word_has_a_vector(names):
     results = evaluate(Vectors(["x"], np.ones((1, 3), np.float32)), categories=names)
     results = [one for one in learned(results) if one.method]
     assert {result.reason for result in results} == {"no word has a vector"}
     assert {result.value for result in results} == {None}
-
-
-def test_few_words_with_equal_vectors(tmp_path):
-    (tmp_path / "names").write_text("a\tx\nb\ty\n")
-    results = evaluate(Vectors(["a", "b"], np.ones((2, 3), np.float32)), categories=tmp_path / "names")
-    assert all(result.value is None or 0 <= result.value <= 1 for result in results)
-
-
-def test_nan_vectors_are_refused(names, vectors):
-    broken = Vectors(vectors.words, np.full((len(vectors), 2), np.nan, np.float32))
-    with pytest.raises(SettingError, match="NaN"):
-        evaluate(broken, categories=names)
-
-
-def test_command(names, vectors, tmp_path):
-    vectors.save(tmp_path / "v.txt")
-    rows = table(expect("evaluate", tmp_path / "v.txt", "--categories", names).stdout)
-    assert [row["measure"] for row in rows] == ["micro-f1", "macro-f1", *["macro-f1", "accuracy"], "accuracy", "purity"]
-    everything = json.loads(expect("evaluate", tmp_path / "v.txt", "--categories", names, "--json").stdout)
-    assert {one["section"] for one in everything} == {None, *KINDS}

@@ -5,14 +5,11 @@ import json
 import os
 import random
 import sys
-from types import SimpleNamespace
 
 import benchmark
 import benchmark_table
-import numpy as np
 import processes
 import pytest
-from benchmark_library import Clock, run_fasttext
 from benchmark_programs import OURS, PEERS, Job, ModelConfig, Program, model_configs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,15 +32,6 @@ def arguments(name, config):
     return benchmark.find_tool(name).arguments_of(Job(config, 1, "text", "out"))
 
 
-def test_every_combination_has_one_configuration():
-    found = model_configs(["skipgram", "cbow", "glove"], dim=[10, 20, 10], negatives=[5], threads=[1, 2], **COMMON)
-    summary = [(one.trainer, one.settings["dim"], one.threads) for one in found]
-    names = ("skipgram", "cbow", "glove")
-    assert summary == [(name, dim, threads) for name in names for dim in (10, 20) for threads in (1, 2)]
-    assert len({one.label for one in found}) == len(found)
-    assert Job.from_json(Job(found[0], 2, "a.txt", "b.bin").to_json()) == Job(found[0], 2, "a.txt", "b.bin")
-
-
 @needs_gensim
 def test_gensim_gets_our_settings():
     from gensim.models import Doc2Vec, Word2Vec
@@ -62,21 +50,6 @@ def test_fasttext_gets_our_settings_and_no_ngrams():
         **{"model": "cbow", "loss": "ns", "minn": 0, "maxn": 0, "wordNgrams": 1, "verbose": 0},
         **{"dim": 30, "ws": 3, "neg": 4, "t": 1e-4, "minCount": 7, "epoch": 2, "lr": 0.075, "thread": 3},
     }
-
-
-def test_fasttext_keeps_every_word_where_we_do(monkeypatch, tmp_path):
-    """By t = 0 it would keep none."""
-    thresholds = []
-
-    def train(text, **settings):
-        thresholds.append(settings["t"])
-        return SimpleNamespace(get_words=lambda on_unicode_error: ["a"], get_word_vector=lambda word: np.ones(2))
-
-    monkeypatch.setitem(sys.modules, "fasttext", SimpleNamespace(train_unsupervised=train))
-    monkeypatch.setitem(sys.modules, "fasttext.FastText", SimpleNamespace(EOS="</s>", unsupervised_default={}))
-    job = Job(made("skipgram", subsample=0.0), 1, "text", str(tmp_path / "v.bin"))
-    run_fasttext(job, Clock(), benchmark.find_tool("fasttext"))
-    assert thresholds == [1.0, 1.0]
 
 
 def test_our_command_has_every_setting():
@@ -177,16 +150,6 @@ def test_failures_incomplete_reading_and_varying_settings_are_shown():
     assert next(line for line in lines if line.startswith("| model")).startswith("| model | dim | tool |")
     assert next(line for line in lines if "| gensim |" in line).endswith("| 0 | 1 failed: it \\| broke |")
     assert next(line for line in lines if "| fasttext |" in line).endswith("| 1 | read only 10 % of the words |")
-
-
-def test_every_point_has_its_mark_in_the_legend():
-    """Settings that differ only between models have no mark; one that differs within a model has."""
-    rates = [{"trainer": "skipgram", "learning_rate": 0.05}, *({"learning_rate": rate} for rate in (0.05, 0.075))]
-    figure = benchmark_table.quality_figure([row("embeddings", 1, 1.0, wordsim353=0.5, **each) for each in rates])
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "embeddings", "learning rate 0.05", "learning rate 0.075",
-    ]  # fmt: skip
-    assert sorted(line.get_marker() for axes in figure.axes for line in axes.lines) == ["o", "o", "s"]
 
 
 @needs_wait4

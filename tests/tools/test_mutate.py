@@ -113,11 +113,3 @@ def test_a_test_detects_a_mutation_and_the_tree_stays_as_it_is(project):
     }
     for folder in (project / "root", workplace.tree):
         assert (folder / "embeddings/part/double.py").read_text() == SOURCE
-
-
-@pytest.mark.slow
-def test_a_test_that_always_fails_detects_nothing(project):
-    (project / "root/tests/part/test_double.py").write_text("def test_nothing():\n    assert False\n")
-    workplace = mutate.Workplace(project / "work")
-    (drawn,) = mutate.draw(["part"], 1, 1)
-    assert workplace.detect(drawn) == mutate.SURVIVED

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from studies.grid import Grid, append_rows, collect, markdown, read_rows, run_embeddings, take_turns
+from studies.grid import Grid, append_rows, collect, markdown, read_rows, take_turns
 from study import STUDIES, find, main
 
 RESULTS = Path(__file__).parents[2] / "eval" / "results"
@@ -85,12 +85,6 @@ def test_a_grid_measures_what_is_missing(tmp_path, squares, capsys):
     assert json.loads((tmp_path / "new" / "table.json").read_text())["machine"]["packages"]["numpy"]
 
 
-def test_a_required_option_is_named(tmp_path, squares, capsys):
-    with pytest.raises(SystemExit):
-        main(["squares", "--out", str(tmp_path / "table")])
-    assert "squares requires --text" in capsys.readouterr().err
-
-
 def test_errors_are_one_line(tmp_path, squares, monkeypatch, capsys):
     monkeypatch.setattr(Squares, "cells", lambda self: [])
     for arguments, message in (
@@ -101,14 +95,6 @@ def test_errors_are_one_line(tmp_path, squares, monkeypatch, capsys):
             main(["squares", *arguments, "--out", str(tmp_path / "table")])
         (line,) = capsys.readouterr().err.splitlines()
         assert (ended.value.code, line.startswith("Error: "), line.endswith(message)) == (1, True, True)
-
-
-def test_a_process_that_fails_leaves_its_cell_out(tmp_path, squares, monkeypatch, capsys):
-    """The cell has no rows; its error is one line."""
-    monkeypatch.setattr(Squares, "measure", lambda self, number: run_embeddings(["info", tmp_path / "none"]))
-    main(["squares", "--text", "a", "--number", "3", "--out", str(tmp_path / "results")])
-    assert len(capsys.readouterr().err.splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_helpers(tmp_path):
