@@ -1,7 +1,6 @@
 """Checks of names and files from untrusted sources: object stores, records, folders, other machines.
 
-`path_below` is the way from a name in an object store, in a record or of another machine to a local path. A test
-searches the source for the usual forms of other ways.
+`path_below` is the only way from a name in an object store, in a record or of another machine to a local path.
 """
 
 from collections.abc import Iterator

@@ -7,7 +7,7 @@ import pytest
 
 from embeddings.errors import OutputError
 from embeddings.support import files
-from embeddings.support.files import atomic_write, fsync
+from embeddings.support.files import atomic_write
 
 
 @pytest.fixture
@@ -62,16 +62,6 @@ def test_an_interrupt_while_writing_leaves_the_old_folder(existing):
     assert list(existing.parent.iterdir()) == [existing]
 
 
-def test_an_interrupted_file_leaves_the_old_one(monkeypatch, tmp_path):
-    target = tmp_path / "v.bin"
-    target.write_text("old")
-    fail_at(monkeypatch, 1, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt), atomic_write(target, force=True) as temporary:
-        temporary.write_text("new")
-    assert target.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [target]
-
-
 def record_fsync(monkeypatch):
     """A list of the files flushed to disk from now on."""
     if not Path("/proc/self/fd").exists():
@@ -84,25 +74,6 @@ def record_fsync(monkeypatch):
 
     monkeypatch.setattr(os, "fsync", fsync)
     return flushed_files
-
-
-def test_every_file_of_a_folder_is_flushed_to_disk(monkeypatch, tmp_path):
-    (tmp_path / "deep" / "deeper").mkdir(parents=True)
-    names = ["a", "deep/b", "deep/deeper/c", "deep/.hidden", "empty"]
-    for name in names:
-        (tmp_path / name).write_text("x" * (name != "empty"))
-    flushed_files = record_fsync(monkeypatch)
-    fsync(tmp_path)
-    assert sorted(flushed_files) == sorted(Path(name).name for name in names)
-    assert (tmp_path / "deep" / "deeper" / "c").read_text() == "x"
-
-
-def test_one_file_is_flushed_to_disk(monkeypatch, tmp_path):
-    (tmp_path / "a").write_text("x")
-    (tmp_path / "b").write_text("x")
-    flushed_files = record_fsync(monkeypatch)
-    fsync(tmp_path / "a")
-    assert flushed_files == ["a"]
 
 
 @pytest.mark.parametrize("folder", [True, False])

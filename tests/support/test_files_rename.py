@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import SMALL, TEXT, expect
+from commands import TEXT, expect
 from interrupted_runs import interrupted_checkpoints
 from platforms import needs_locks
 
@@ -113,23 +113,6 @@ def test_a_new_file_is_not_replaced_without_links(tmp_path, monkeypatch):
     with pytest.raises(OutputError, match="out exists"):
         next(writer)
     assert (tmp_path / "out").read_text() == "first"
-
-
-def test_a_training_whose_output_appears_meanwhile_is_saved_elsewhere(tmp_path, monkeypatch):
-    (tmp_path / "text.txt").write_text(TEXT)
-    train = em.SkipGram.train
-
-    def train_and_write(*args, **kwargs):
-        (tmp_path / "v").mkdir()
-        (tmp_path / "v" / "other").write_text("of another run")
-        return train(*args, **kwargs)
-
-    monkeypatch.setattr(em.SkipGram, "train", train_and_write)
-    result = expect("train", "skipgram", tmp_path / "text.txt", "-o", tmp_path / "v", *SMALL, code=1)
-    assert "v exists" in result.stderr
-    assert f"the result is saved in {tmp_path / 'v.1'}" in result.stderr
-    assert (tmp_path / "v" / "other").read_text() == "of another run"
-    assert em.load(tmp_path / "v.1").words[0] == "the"
 
 
 @pytest.fixture

@@ -73,11 +73,6 @@ def test_a_line_of_a_terminal_makes_room_for_notices_and_for_the_next_line():
     assert stream.getvalue().endswith("counting 3\n")
 
 
-def test_default_stream_is_standard_error(capsys):
-    ProgressDisplay("training")(progress_at(1000))
-    assert capsys.readouterr() == ("", f"{line_of(1000)}\n")
-
-
 def test_refreshed_bar_in_a_notebook_and_not_in_another_shell_of_ipython(notebook, capsys):
     ProgressDisplay("training")(progress_at(1000))
     assert capsys.readouterr().err.startswith("\r\x1b[Ktraining 100 % |")
@@ -163,11 +158,6 @@ def test_a_function_gets_the_progress_of_its_operation_only(terminal):
     assert not terminal.getvalue()
 
 
-def test_true_shows_progress_anywhere(capsys):
-    OPERATIONS["training"](progress=True)
-    assert capsys.readouterr().err.splitlines()[-1].startswith("training 100 %")
-
-
 def test_seconds_of_an_operation_without_a_measure(terminal):
     with waiting(True, "indexing"):
         end = perf_counter() + 10
@@ -188,8 +178,3 @@ def test_one_display_of_encoding_training_and_inference():
     lines = stream.getvalue().splitlines()
     assert lines[-1] == "inferring 100 %  1 of 1 texts"
     assert any(line.startswith("training 100 %  0:00 left") for line in lines)
-
-
-def test_print_as_progress(capsys):
-    em.train("cbow", ["a b"] * 9, min_count=1, subsample=0, dim=2, progress=print)
-    assert capsys.readouterr().out.splitlines()[-1].startswith("100 %  0:00 left")

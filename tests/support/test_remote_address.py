@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from embeddings.errors import SettingError
-from embeddings.support.foreign_files import is_hidden
 from embeddings.support.logs import hide_secrets, secrets
 from embeddings.support.remote import address
 from embeddings.support.remote.address import (
@@ -94,8 +93,3 @@ def test_no_name_has_a_query_which_is_remembered(monkeypatch):
     assert address.queries == {Address("https", "host", "x"): "Signature=abcdefg"}
     assert hide_secrets("with Signature=abcdefg") == "with ***"
     secrets.clear()
-
-
-def test_records_of_spark_are_hidden():
-    assert all(map(is_hidden, ["_SUCCESS", "_metadata", ".part-0.crc", "_temporary", "_committed_12"]))
-    assert not any(map(is_hidden, ["part-00000.snappy.parquet", "_notes.txt", "lang=en"]))

@@ -4,9 +4,8 @@ import pytest
 
 from embeddings.errors import RemoteError, SettingError
 from embeddings.support.remote import requests
-from embeddings.support.remote.address import Address, parse_address
+from embeddings.support.remote.address import Address
 from embeddings.support.remote.requests import PermanentError, attempt, reason, timeout
-from embeddings.support.remote.store import find_status, open_store
 
 ADDRESS = Address("s3", "bucket", "x")
 AWS = "When reading information for key 'x' in bucket 'b': AWS Error {} during HeadObject operation: {}"
@@ -69,11 +68,3 @@ def test_a_wrong_time_limit_is_refused(monkeypatch, text):
     monkeypatch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", text)
     with pytest.raises(SettingError, match="EMBEDDINGS_REMOTE_TIMEOUT"):
         timeout()
-
-
-def test_a_wrong_time_limit_is_named_by_a_request(monkeypatch):
-    monkeypatch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", "soon")
-    with pytest.raises(SettingError, match=r"^EMBEDDINGS_REMOTE_TIMEOUT must be"):
-        find_status(parse_address("http://127.0.0.1:9/x"))
-    with pytest.raises(SettingError, match=r"^EMBEDDINGS_REMOTE_TIMEOUT must be"):
-        open_store(parse_address("gs://bucket/x"))

@@ -1,6 +1,5 @@
 """Files of web servers, which may have no ranges, drop connections, or say wrong sizes."""
 
-import gzip
 import io
 import socket
 from urllib.parse import quote
@@ -9,7 +8,7 @@ import pytest
 from remote_servers import web_server
 
 import embeddings as em
-from embeddings.errors import CorpusError, FormatError, OutputError, RemoteError
+from embeddings.errors import CorpusError, FormatError
 from embeddings.support.remote import requests, store
 from embeddings.support.remote.address import parse_address
 from embeddings.support.remote.store import RandomReader, RemoteReader, WebStore, file_status
@@ -79,13 +78,6 @@ def test_a_content_length_that_is_too_large_is_a_truncated_transfer():
         em.Corpus(f"{server.url}/text.txt").encode()
 
 
-def test_a_size_that_no_memory_could_index_is_a_truncated_transfer():
-    with web_server(files={"/text.txt": TEXT}, total=10**18) as server:
-        assert read(server, stop=100) == TEXT[:100]
-        with pytest.raises(RemoteError, match="truncated"):
-            read(server)
-
-
 @pytest.mark.parametrize(
     ("status", "expected"),
     [(404, "does not exist"), (403, "permission"), (401, "permission"), (407, "proxy"), (503, "503"), (418, "418"),
@@ -117,33 +109,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused():
         server.files["/text.txt"] = TEXT[::-1]
         with reader, pytest.raises(em.EmbeddingsError, match="changed"):
             b"".join(iter(lambda: reader.read(50_000), b""))
-
-
-def test_a_compressed_corpus_is_the_one_of_the_local_file(tmp_path):
-    (tmp_path / "text.txt").write_bytes(TEXT)
-    local = em.Corpus(tmp_path / "text.txt").encode()
-    with web_server(files={"/text.txt.gz": gzip.compress(TEXT), "/empty.txt": b""}) as server:
-        remote = em.Corpus(f"{server.url}/text.txt.gz").encode()
-        assert remote.ids.tobytes() == local.ids.tobytes()
-        requests = len(server.requests)
-        em.Corpus(f"{server.url}/text.txt.gz").encode()  # of the cache
-        assert all(headers.get("Range") == "bytes=0-0" for _, headers in server.requests[requests:])
-        with pytest.raises(CorpusError, match=r"no words|empty"):
-            em.Corpus(f"{server.url}/empty.txt").encode()
-
-
-@pytest.mark.parametrize("has_ranges", [True, False])
-def test_tables_are_read(tmp_path, has_ranges):
-    import pyarrow as pa
-    from pyarrow import feather, parquet
-
-    table = pa.table({"text": ["the cat sat", "the dog"] * 500, "other": list(range(1000))})
-    parquet.write_table(table, tmp_path / "t.parquet", row_group_size=300)
-    feather.write_feather(table, tmp_path / "t.arrow", compression="uncompressed")
-    files = {f"/{name}": (tmp_path / name).read_bytes() for name in ("t.parquet", "t.arrow")}
-    with web_server(files=files, has_ranges=has_ranges) as server:
-        for name in files:
-            assert em.Corpus(server.url + name, text_column="text").encode().meta["tokens"] == 2500
 
 
 def test_the_bytes_of_another_place_are_refused():
@@ -189,15 +154,3 @@ def test_the_query_of_an_address_is_in_no_message(tmp_path, caplog):
         with pytest.raises(CorpusError) as error:
             em.Corpus(f"{server.url}/text.txt?token=signed").encode()
     assert "signed" not in f"{error.value} {corpus!r} {encoded.meta} {corpus.paths} {caplog.text}"
-
-
-def test_web_addresses_are_only_read(tmp_path):
-    vectors = em.Vectors(["a"], [[1.0, 2.0]])
-    with web_server() as server:
-        with pytest.raises(OutputError, match="web addresses"):
-            vectors.save(f"{server.url}/v.bin")
-        with pytest.raises(FormatError, match="does not exist"):
-            em.load(f"{server.url}/v.bin")
-        vectors.save(tmp_path / "v.npy")
-        server.files = {f"/{name}": (tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")}
-        assert em.load(f"{server.url}/v.npy").words == ["a"]

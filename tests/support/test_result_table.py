@@ -7,9 +7,7 @@ from dataclasses import asdict, dataclass
 from html.parser import HTMLParser
 
 import numpy as np
-import pytest
 
-import embeddings as em
 from embeddings.support.result_table import ResultTable, TabularResult, format_number, markdown_table
 
 
@@ -131,28 +129,6 @@ def test_a_result_of_several_tables():
     assert outcome.to_pandas().shape == (1, 3)
     assert outcome.to_arrow().num_rows == 1
     assert asdict(outcome)["scores"][0]["name"] == "a"
-
-
-def test_neighbours_are_pairs_and_a_table():
-    vectors = em.Vectors(["king", "queen", "<i>"], np.array([[1, 0], [0.75, 0.25], [0.5, 0.5]]))
-    found = vectors.most_similar("king")
-    assert [word for word, _ in found] == ["queen", "<i>"]
-    assert found.to_pandas().shape == (2, 2)
-    assert Cells(found._repr_html_()).texts[2::2] == ["queen", "<i>"]
-
-
-@pytest.mark.parametrize("name", ["similarity", "stats"])
-def test_scores_and_comparisons_are_tables(name):
-    rng = np.random.default_rng(1)
-    names = ["king", "queen", "man", "woman", "cup", "coffee", "river", "water", "love", "sex", "tiger", "cat"]
-    names += ["book", "paper", "computer", "keyboard"]
-    one, other = (em.Vectors(names, rng.normal(size=(len(names), 3))) for _ in range(2))
-    settings = {"similarity": ["wordsim353"]} if name == "similarity" else {"stats": True}
-    scores = em.evaluate(one, name="one", **settings)
-    assert "vectors  set" in repr(scores)
-    assert {"low", "high", "restrict", "half"} <= set(scores.to_pandas().columns)
-    assert any("interval" in title for title in Cells(scores._repr_html_()).titles)
-    assert len(em.compare(one, other, names=["one", "other"], **settings).to_arrow()) == 2 * (name == "similarity")
 
 
 def test_cells_cannot_break_the_table():

@@ -46,13 +46,6 @@ def test_a_total_that_is_too_large_is_refused():
         Vocabulary(["a"], [3], total=2**63)
 
 
-def test_merged_counts_that_are_too_large_are_refused():
-    large = Vocabulary(["a", "b"], [2**62, 1])
-    for other in (large, Vocabulary(["c"], [2**62]), Vocabulary(["c"], [1], total=2**62)):
-        with pytest.raises(SettingError, match=f"{MAX_SUM}, got"):
-            large.merge(other)
-
-
 def write_arrow(path):
     table = pa.table({"word": pa.array(["a", "b", "c"]), "count": pa.array(HUGE, pa.int64())})
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema.with_metadata({"total": "9"})) as out:
