@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from embeddings.vectors.merge import merge as merge
     from embeddings.vectors.vectors import Vectors as Vectors
 
+__version__: str
 NAMESPACES = ("analysis", "corpora", "sklearn", "training")
 
 MODULES, lazy_name, _ = lazy_package(__name__, {
@@ -94,6 +95,10 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
     def __getattr__(name: str) -> Any:
         if name in NAMESPACES:
             return import_module(f"{__name__}.{name}")
+        if name == "__version__":
+            from importlib.metadata import version  # here, so that the package is imported fast
+
+            return version("embeddings-toolkit")
         if (
             name not in MODULES and name[:1].isupper() and place_of(name) is None
         ):  # may be the class of an installed trainer

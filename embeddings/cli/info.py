@@ -17,6 +17,7 @@ from embeddings.errors import EmbeddingsError
 from embeddings.formats.arrow_ipc import open_arrow
 from embeddings.formats.glove import count_trailing_numbers
 from embeddings.models.loading import local_copy
+from embeddings.models.methods_text import methods_text
 from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.support import tensors
@@ -143,17 +144,23 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
     params=[
         click.Argument(["path"]),
         option("--full", "Read everything: check every vector, and count the events of a log.", bool),
+        option("--methods", "Print a paragraph for a paper: the model, its settings, corpus and versions.", bool),
         ALLOW_PICKLE,
         JSON,
     ],
 )
-def command(path: str, full: bool, allow_pickle: bool, as_json: bool) -> None:
+def command(path: str, full: bool, methods: bool, allow_pickle: bool, as_json: bool) -> None:
     """Describe a file or folder, and how a model was trained.
 
     PATH may be a model, a training log, checkpoints, a cached corpus, vectors in any format, a vocabulary, a phrase
     list, or text, compressed or not. Without --full, only the start of a file (and the end of a log) is read.
     """
     properties = describe(path, full=full, allow_pickle=allow_pickle)
+    if methods:
+        if properties["what"] != "saved model":
+            raise click.UsageError(f"--methods describes a saved model, but {path} is: {properties['what']}")
+        click.echo(methods_text(properties))
+        return
     print_json(properties) if as_json else print_pairs(flatten(properties))
 
 

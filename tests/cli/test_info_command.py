@@ -166,3 +166,13 @@ def test_an_index_of_texts_without_its_model_has_a_problem(tmp_path, vectors):
     em.TextIndex.build(tmp_path / "w.parquet", ["the king"], tmp_path / "i", force=True)
     (tmp_path / "i" / "recipe" / "tensors.safetensors").unlink()
     assert "tensors.safetensors" in info(tmp_path / "i")["problem"]
+
+
+def test_a_paragraph_for_a_paper_has_settings_corpus_and_versions(tmp_path):
+    model = em.SkipGram(dim=5, epochs=1, min_count=1, subsample=0).train(["the king", "the queen"], threads=1, seed=7)
+    model.save(tmp_path / "m")
+    paragraph = " ".join(expect("info", tmp_path / "m", "--methods").stdout.split())
+    for fact in (em.__version__, "dim 5", "seed 7", model.record["corpus"], f"numpy {np.__version__}", "on 4 words"):
+        assert fact in paragraph
+    assert "None" not in paragraph
+    assert "is: text" in refused("info", __file__, "--methods", code=2)

@@ -9,6 +9,7 @@ import benchmark_table
 import pytest
 from studies import page_tables
 
+import embeddings as em
 from embeddings import registry
 
 ROOT = Path(__file__).parents[2]
@@ -88,3 +89,10 @@ def test_every_trainer_has_a_row():
 @pytest.mark.parametrize("file", ["results.png", "neighbours.svg", "structured/results.png", "documents/results.png"])
 def test_pictures_exist(file):
     assert (RESULTS / file).stat().st_size > 1000
+
+
+def test_all_places_cite_the_same_version():
+    files = ("pyproject.toml", "CITATION.cff", "docs/cite.md")
+    pattern = r'^\s*version\s*[=:]\s*[{"]?([\d.]+)'
+    versions = [re.search(pattern, (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)[1] for file in files]
+    assert set(versions) == {em.__version__}
