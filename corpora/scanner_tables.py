@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora import word_break
-from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer, every_character, no_character
+from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer, every_character, is_written, no_character
 
 PAIR = 21  # bits of a code point, by which the second of two is shifted
 PAGE = RANGES = 256
@@ -88,6 +88,10 @@ def ascii_table(
 @cache
 def char_classes(tokenizer: CharClassTokenizer, limit: int) -> NDArray[np.uint8]:
     """Return the class of each code point below `limit`; a line end is never part of a token."""
+    if tokenizer.is_inside is is_written:  # a million calls would take half a second
+        classes = word_break.word_classes(limit)
+        is_inside = (classes != word_break.SPACE) & ((classes != word_break.OUTSIDE) | (np.arange(limit) < ASCII))
+        return np.where(is_inside, np.uint8(word_break.LETTER), classes)
 
     def matches(rule: Callable[[str], bool]) -> NDArray[np.uint8]:
         if rule in (no_character, every_character):

@@ -135,6 +135,15 @@ def is_not_mark(character: str) -> bool:
     return category(character)[0] != "M"
 
 
+def is_written(character: str) -> bool:
+    """Whether a character may be part of words as other programs have them: ASCII, or what words after UAX #29 have."""
+    point = ord(character)
+    limit = word_break.LIMITS[1 if point < word_break.LIMITS[1] else 2]
+    return not character.isspace() and (
+        character.isascii() or word_break.word_classes(limit)[point] != word_break.OUTSIDE
+    )
+
+
 words = WordTokenizer()
 alphanumeric = CharClassTokenizer("alphanumeric", is_word_character)
 whitespace = CharClassTokenizer("whitespace", is_not_space)
@@ -142,6 +151,7 @@ ascii_whitespace = CharClassTokenizer("ascii-whitespace", is_not_ascii_space)
 characters = CharClassTokenizer("characters", is_not_space, is_not_mark)
 codepoints = CharClassTokenizer("codepoints", every_character, every_character)
 segmented = CharClassTokenizer("segmented", lambda character: character != SEPARATOR)  # the output of segmenters
+written = CharClassTokenizer("written", is_written)
 BUILT_IN = (words, alphanumeric, whitespace, ascii_whitespace, characters, codepoints)
 
 

@@ -115,7 +115,8 @@ def normalized(form: Form, text: str) -> str:
 @cache
 def many_marks() -> re.Pattern[str]:
     """A regular expression for more than MAX_MARKS marks or characters above the Basic Multilingual Plane in a row."""
-    marks = character_class([*(point for point in range(0x10000) if combining(chr(point))), *range(0x10000, 0x20000)])
+    points = [point for point, kind in enumerate(map(combining, map(chr, range(0x10000)))) if kind]
+    marks = character_class(points).removesuffix("]") + "\U00010000-\U0001ffff]"
     return re.compile(f"{marks}{marks}{{{MAX_MARKS}}}")  # searches faster than one repeated set
 
 

@@ -47,8 +47,8 @@ class CaseFolding:
 
     def _find_form(self, word: str) -> int:
         """The row of a word as it is written or in another form."""
-        forms = spellings(word, self._word_form, lower=False)
-        return next((row for _, form in forms if (row := self._find(form.upper())) >= 0), -1)
+        forms = spellings([word], self._word_form, lower=False)
+        return next((row for _, (form,) in forms if (row := self._find(form.upper())) >= 0), -1)
 
     def _find(self, word: str) -> int:
         """The row of a word in upper case; a phrase is also tried without full stops, and with other joiners."""

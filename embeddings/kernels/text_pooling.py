@@ -39,20 +39,45 @@ def maximize_texts(
                     output[text, column] = value
 
 
-@entry_point
-def select_rows(raw: np.ndarray, starts: np.ndarray, rows: np.ndarray, ids: np.ndarray, new_starts: np.ndarray) -> None:
-    """Write the row of each token to `ids`, leaving out tokens without a row (-1), and where texts start in `ids`.
+class TokenRows(NamedTuple):
+    """The words of tokens: token t consists of the words from `places[t]` to below `places[t + 1]`.
 
-    raw: int32, the number of each token, which is an index of `rows`, int64. Texts start at `starts`, int64.
+    rows: int64 (words,), -1 for a word without a vector. forms: int8 (words,), the number of the form of each word.
+    """
+
+    places: np.ndarray
+    rows: np.ndarray
+    forms: np.ndarray
+
+
+@entry_point
+def select_rows(
+    raw: np.ndarray,
+    starts: np.ndarray,
+    tokens: TokenRows,
+    ids: np.ndarray,
+    new_starts: np.ndarray,
+    n_words: np.ndarray,
+    form_counts: np.ndarray,
+) -> None:
+    """Write the rows of the words of each token to `ids`, leaving out -1, and where texts start in `ids`.
+
+    Also write the number of words of each text to `n_words`, and add those in each form to `form_counts`.
+
+    raw: int32, the number of each token. Texts start at `starts`, int64.
     """
     count = np.int64(0)
     for text in range(starts.shape[0] - 1):
         new_starts[text] = count
+        n_words[text] = 0
         for token in range(starts[text], starts[text + 1]):
-            row = rows[raw[token]]
-            if row >= 0:
-                ids[count] = row
-                count += 1
+            first, stop = tokens.places[raw[token]], tokens.places[raw[token] + 1]
+            n_words[text] += stop - first
+            for place in range(first, stop):
+                if tokens.rows[place] >= 0:
+                    ids[count] = tokens.rows[place]
+                    count += 1
+                    form_counts[tokens.forms[place]] += 1
     new_starts[starts.shape[0] - 1] = count
 
 

@@ -5,7 +5,9 @@ Texts are split into words as the training text was.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise, repeat
+from functools import cache, cached_property
+from itertools import chain, compress, pairwise, repeat
+from operator import contains, ne
 from pathlib import Path
 from string import punctuation
 from typing import Any
@@ -13,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import word_break
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.reading.tag_arrays import string_lists
@@ -21,12 +22,13 @@ from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.segmenters import Segmenter, huggingface, unknown_token
 from embeddings.corpora.text_scanner import ItemScanner
-from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer, lower_case
+from embeddings.corpora.tokenizers import WordTokenizer, lower_case, written
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, NoWordsError, S, SettingError
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
+from embeddings.support.arrow import string_bytes, to_string_array
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.foreign_files import format_errors
 from embeddings.support.imports import import_extra
@@ -44,8 +46,21 @@ from embeddings.vectors.pooling import (
     remove_components,
     word_weights,
 )
-from embeddings.vectors.spellings import AS_WRITTEN, FORMS, LOWER_CASE, OF_MODEL
+from embeddings.vectors.spellings import FORMS, LOWER_CASE, OF_MODEL, spellings
 from embeddings.vectors.vectors import Vectors
+
+Found = tuple[NDArray[np.int64], NDArray[np.int8]]  # rows, -1 where there are none, and forms, both (words,)
+Change = Callable[[list[str]], list[str]]
+
+
+def are_true(test: Callable[[str], bool], words: list[str]) -> NDArray[np.bool_]:
+    """Whether a test is true of each word."""
+    return np.fromiter(map(test, words), np.bool_, len(words))
+
+
+def select(words: Iterable[str], is_selected: NDArray[np.bool_]) -> list[str]:
+    """The selected words."""
+    return [*compress(words, is_selected.tolist())]
 
 
 class WordFinder:
@@ -59,29 +74,52 @@ class WordFinder:
         rows = self.vectors.word_list.rows
         return np.fromiter(map(rows.get, words, repeat(-1)), np.int64, len(words))
 
-    def find_forms(
-        self, words: Sequence[str], word_form: Callable[[str], str] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def find_forms(self, words: list[str], change: Change | None = None) -> Found:
         """`find` for words, or else their forms, and the number of the form of each word among `FORMS`.
 
-        word_form: stands for the form of the training text, where that is not known.
+        change: returns the forms of words in the training text, where `Vectors.word_form` is not known.
         """
         rows, forms = self.find(words), np.zeros(len(words), np.int8)
-        for place in np.flatnonzero(rows < 0).tolist():
-            row, form = self.find_form(words[place], word_form)
-            if row is not None:
-                rows[place], forms[place] = row, FORMS.index(form)
+        is_missing = rows < 0
+        rows[is_missing], forms[is_missing] = self.find_other_forms(select(words, is_missing), change)
         return rows, forms
 
-    def find_form(self, word: str, word_form: Callable[[str], str] | None = None) -> tuple[int | None, str]:
-        """The row of a word that is not found as it is written, or None, and the name of the form."""
-        if word.isascii() and word.isalnum() and self.vectors.word_form is None:  # lower case is the only other form
-            return self.vectors.word_list.rows.get(word.lower()), LOWER_CASE
-        row, form = self.vectors.find_form(word, lower=True)
-        if row is None and word_form is not None and (changed := word_form(word)) != word:
-            row, form = self.vectors.find_form(changed, lower=True)
-            form = OF_MODEL if form == AS_WRITTEN else form
-        return row, form
+    def find_other_forms(self, words: list[str], change: Change | None = None) -> Found:
+        """`find_forms` for words that are not found as they are."""
+        rows, is_plain = np.full(len(words), -1, np.int64), np.zeros(len(words), np.bool_)
+        if self.vectors.word_form is None:
+            # Lower case is the only other form of words without apostrophes or letters that can be composed.
+            rows = self.find([*map(str.lower, words)])
+            is_plain = are_true(str.isascii, words)
+            is_plain &= ~np.fromiter(map(contains, words, repeat("'")), np.bool_, len(words))
+        forms = np.where(rows < 0, 0, FORMS.index(LOWER_CASE)).astype(np.int8)
+        if is_plain.all():
+            return rows, forms
+        rows[~is_plain], forms[~is_plain] = self.find_spellings(select(words, ~is_plain))
+        is_open = ~is_plain & (rows < 0)
+        if change is not None and is_open.any():
+            before = select(words, is_open)
+            changed = change(before)
+            is_open[is_open] = is_changed = np.array([new != old for new, old in zip(changed, before, strict=True)])
+            rows[is_open], forms[is_open] = self.find_forms(select(changed, is_changed))
+            forms[is_open & (rows >= 0) & (forms == 0)] = FORMS.index(OF_MODEL)
+        return rows, forms
+
+    def find_spellings(self, words: list[str]) -> Found:
+        """The row of each word in the first form that has one, or -1, and the number of the form."""
+        found: dict[int, tuple[int, int]] = {}
+        table = self.vectors.word_list.rows
+        has_line_ends = any("\n" in word for word in words)
+        for first in range(len(words)) if has_line_ends else [0] * bool(words):
+            part = words[first : first + 1] if has_line_ends else words
+            for form, changed in spellings(part, self.vectors.word_form):
+                for place, (new, old) in enumerate(zip(changed, part, strict=True), first):
+                    if new != old and new in table:
+                        found.setdefault(place, (table[new], FORMS.index(form)))
+        rows, forms = np.full(len(words), -1, np.int64), np.zeros(len(words), np.int8)
+        for place, pair in found.items():
+            rows[place], forms[place] = pair
+        return rows, forms
 
     def compose(self, words: Sequence[str]) -> np.ndarray:
         """Vectors composed for words, float32 (words, dim), zeros where none can be composed."""
@@ -112,24 +150,21 @@ class EncodedTexts:
     other_forms: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(FORMS) - 1, np.int64))
 
 
-def is_written(character: str) -> bool:
-    """Whether a character may be part of words as other programs have them: ASCII, or what words after UAX #29 have."""
-    point = ord(character)
-    kind = word_break.word_classes(word_break.LIMITS[1 if point < word_break.LIMITS[1] else 2])[point]
-    return not character.isspace() and (character.isascii() or kind != word_break.OUTSIDE)
+MARKS = ',;:!?()[]{}<>"'  # of sentences
+EDGES = punctuation + "\u2018\u2019"
 
 
-WRITTEN = CharClassTokenizer("written", is_written)
-SENTENCE_MARKS = ',;:!?()[]{}<>"'
-QUOTES = "'\u2018\u2019"
+@cache
+def case_rules(tokenizer: ScannedTokenizer, case: str, language: str | None) -> WordRules:
+    """Rules that change the case of words only."""
+    return WordRules(tokenizer, case, "none", language=language)
 
 
 class RowsByToken:
     """The rows of each token that a scanner has numbered; looked up when the token first occurs.
 
     Words of a model's training text are tokens, changed by the rules. It is not known how the text was read from which
-    other programs learned: its words may be anything without white space. So `WordTokenizer` splits only what is not
-    itself a word of the vectors, and words are looked up as they are written before the rules change them.
+    other programs learned, so words are looked up as they are written before the rules change them.
     """
 
     def __init__(self, finder: WordFinder, rules: WordRules | None, weigh: Weigh | None) -> None:
@@ -137,51 +172,43 @@ class RowsByToken:
         self.rules = rules
         self.weigh = weigh
         self.is_known = finder.vectors.word_form is not None  # how the training text was read
-        self.tokenizer: Any = None if rules is None else rules.tokenizer
-        self.is_split = not self.is_known and isinstance(self.tokenizer, WordTokenizer)
         self.scanned_rules = rules
         if rules is not None and not self.is_known:
-            tokenizer = WRITTEN if self.is_split else self.tokenizer
-            self.scanned_rules = WordRules(tokenizer, rules.case, "none", language=rules.language)
+            self.scanned_rules = case_rules(rules.tokenizer, rules.case, rules.language)
         self.clear()
 
     def clear(self) -> None:
         """Forget all tokens, so that memory stays bounded."""
         self.scanner = ItemScanner(self.scanned_rules)
-        self.n_tokens = 0
-        self.rows = np.zeros(0, np.int64)
+        self.places = np.zeros(1, np.int64)  # token t consists of the words from place t to below place t + 1
+        self.rows = np.zeros(0, np.int64)  # of words
         self.forms = np.zeros(0, np.int8)
-        self.sizes = np.zeros(0, np.int64)  # words of each token, if tokens are split
         self.composed = np.zeros((0, self.finder.vectors.dim), np.float32)
         self.composed_words: list[str] = []
-        self.composed_weights: np.ndarray | None = None if self.weigh is None else np.zeros(0)
+        self.composed_weights: np.ndarray | None = None if self.weigh is None else np.zeros(0, np.float32)
 
     def encode(self, raw: NDArray[np.int32], starts: NDArray[np.int64]) -> EncodedTexts:
         """The rows of scanned texts."""
-        from embeddings.kernels.text_pooling import select_rows
+        from embeddings.kernels.text_pooling import TokenRows, select_rows
 
         self.look_up_new()
-        if self.is_split:
-            raw, starts = split_tokens(raw, starts, self.sizes)
-        ids, new_starts = np.empty(len(raw), np.int64), np.empty(len(starts), np.int64)
-        select_rows(raw, starts, self.rows, ids, new_starts)
+        tokens = TokenRows(self.places, self.rows, self.forms)
+        ids = np.empty(int(np.diff(self.places)[raw].sum()), np.int64)
+        new_starts, n_words = np.empty(len(starts), np.int64), np.empty(len(starts) - 1, np.int64)
+        form_counts = np.zeros(len(FORMS), np.int64)
+        select_rows(raw, starts, tokens, ids, new_starts, n_words, form_counts)
         rows = RowTexts(ids[: new_starts[-1]], new_starts)
-        composed = self.composed, self.composed_words, self.composed_weights
-        if not self.forms.any():
-            return EncodedTexts(rows, np.diff(starts), *composed)
-        other_forms = np.bincount(self.forms[raw], minlength=len(FORMS))[1:]
-        return EncodedTexts(rows, np.diff(starts), *composed, other_forms)
+        return EncodedTexts(rows, n_words, *self.composed_parts(), form_counts[1:])
+
+    def composed_parts(self) -> tuple[np.ndarray, list[str], np.ndarray | None]:
+        """The composed vectors, their words and their weights."""
+        return self.composed, self.composed_words, self.composed_weights
 
     def look_up_new(self) -> None:
         """Find the rows of tokens that have occurred for the first time; compose vectors of tokens without a row."""
-        new: list[str] = self.scanner.table.words()[self.n_tokens :].to_pylist()
+        new: list[str] = self.scanner.table.words()[len(self.places) - 1 :].to_pylist()
         if not new:
             return
-        self.n_tokens += len(new)
-        if self.is_split:
-            parts = [self.split(token) for token in new]
-            self.sizes = np.append(self.sizes, list(map(len, parts)))
-            new = list(chain.from_iterable(parts))
         words, rows, forms = self.find(new)
         if self.finder.vectors.compose is not None:
             missing = np.flatnonzero(rows < 0)
@@ -194,14 +221,18 @@ class RowsByToken:
             self.composed_words += new
             if self.weigh is not None and self.composed_weights is not None:
                 self.composed_weights = np.concatenate([self.composed_weights, self.weigh(new)])
+        self.append(rows, forms, np.ones(len(rows), np.int64))
+
+    def append(self, rows: NDArray[np.int64], forms: NDArray[np.int8], sizes: NDArray[np.int64]) -> None:
+        """Append the rows and forms of the words of new tokens, of which each consists of `sizes` words."""
         self.rows = np.concatenate([self.rows, rows])
         self.forms = np.concatenate([self.forms, forms])
+        self.places = np.concatenate([self.places, self.places[-1] + np.cumsum(sizes)])
 
     def find(self, words: list[str]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int8]]:
         """Words, changed by known rules, with their rows, and the number of the form of each word among `FORMS`."""
         if self.rules is None or not self.is_known:  # lists of tokens, or other programs
-            word_form = None if self.rules is None else self.rules.normalize_one
-            return words, *self.finder.find_forms(words, word_form)
+            return words, *self.finder.find_forms(words, None if self.rules is None else self.rules.normalize_all)
         places = [place for place, word in enumerate(words) if not word.isascii()]  # the scanner has changed the others
         for place, word in zip(places, self.rules.normalize_all([words[one] for one in places]), strict=True):
             words[place] = word
@@ -209,30 +240,83 @@ class RowsByToken:
             return words, *self.finder.find_forms(words)
         return words, self.finder.find(words), np.zeros(len(words), np.int8)
 
-    def split(self, text: str) -> list[str]:
-        """The words of text without white space: itself or its inner part, if the vectors have it, else its tokens."""
-        inner = text.strip(SENTENCE_MARKS)
-        core, rows = inner.strip(punctuation + QUOTES), self.finder.vectors.word_list.rows
-        spans = [(0, len(core))] if core.isascii() and core.isalnum() else self.tokenizer.spans(core)
-        whole = (text, inner, core) if spans else ()
-        for word in whole:
-            if word in rows:
-                return [word]
-        if spans not in ([(0, len(core))], []):
-            for word in whole:
-                if self.finder.find_form(word)[0] is not None:
-                    return [word]
-        return [core[start:stop] for start, stop in spans]
 
+class RowsByWrittenToken(RowsByToken):
+    """The rows of tokens of other programs, which may be anything without white space, such as "New_York" or "C++".
 
-def split_tokens(
-    raw: NDArray[np.int32], starts: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The numbers of words from those of tokens, of which each consists of as many words as `sizes` says."""
-    first_words, counts = np.append(0, np.cumsum(sizes)), sizes[raw]
-    ends = np.append(0, np.cumsum(counts))
-    words = np.arange(ends[-1]) + np.repeat(first_words[raw] - ends[:-1], counts)
-    return words.astype(np.int32), ends[starts]
+    `WordTokenizer` divides only tokens that are not themselves words of the vectors: neither as a whole nor without
+    punctuation at their edges.
+    """
+
+    def __init__(self, finder: WordFinder, rules: WordRules, weigh: Weigh | None) -> None:
+        self.word_rules = rules
+        super().__init__(finder, case_rules(written, rules.case, rules.language), weigh)
+
+    def clear(self) -> None:
+        """Forget all tokens and words."""
+        super().clear()
+        vars(self).pop("words", None)
+
+    @cached_property
+    def words(self) -> RowsByToken:
+        """The rows of the words of divided tokens."""
+        return RowsByToken(self.finder, self.word_rules, self.weigh)
+
+    def composed_parts(self) -> tuple[np.ndarray, list[str], np.ndarray | None]:
+        """The composed vectors, their words and their weights."""
+        return self.words.composed_parts() if "words" in vars(self) else super().composed_parts()
+
+    def look_up_new(self) -> None:
+        """Find the rows of tokens that have occurred for the first time, or else of the words in them."""
+        names: list[str] = self.scanner.table.words()[len(self.places) - 1 :].to_pylist()
+        if not names:
+            return
+        inner = [name.strip(MARKS) for name in names]
+        cores = [name.strip(EDGES) for name in inner]
+        rows, sizes = self.finder.find(names), np.ones(len(names), np.int64)
+        for strings, before in ((inner, names), (cores, inner)):
+            is_tried = (rows < 0) & np.fromiter(map(ne, strings, before), np.bool_, len(names))
+            rows[is_tried] = self.finder.find(select(strings, is_tried))
+        # The tokenizer must tell what else is in a token: even one that is found may be punctuation, without any word.
+        is_open = (rows < 0) | ~(are_true(str.isascii, cores) & are_true(str.isalnum, cores))
+        if not is_open.any():
+            return self.append(rows, np.zeros(len(rows), np.int8), sizes)
+        open_rows, open_forms, sizes[is_open] = self.divide(
+            [select(strings, is_open) for strings in (names, inner, cores)], rows[is_open]
+        )
+        of_open = np.repeat(is_open, sizes)
+        all_rows, all_forms = np.empty(len(of_open), np.int64), np.zeros(len(of_open), np.int8)
+        all_rows[~of_open] = rows[~is_open]
+        all_rows[of_open], all_forms[of_open] = open_rows, open_forms
+        self.append(all_rows, all_forms, sizes)
+
+    def divide(
+        self, strings: list[list[str]], rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
+        """The rows and forms of the words of tokens, and how many words each token has.
+
+        Arguments:
+            strings: the tokens, the same without punctuation of sentences at their edges, and without any at them.
+            rows: those of tokens that are words as a whole, -1 for others.
+        """
+        text, core_starts = string_bytes(to_string_array(strings[-1]))
+        ids, starts = self.words.scanner.scan(text.tobytes(), core_starts)
+        self.words.look_up_new()
+        sizes, forms = np.diff(starts), np.zeros(len(rows), np.int8)
+        lengths = np.diff(string_bytes(self.words.scanner.table.words())[1])
+        ends = np.append(0, np.cumsum(lengths[ids]))
+        is_divided = (sizes > 1) | ((sizes == 1) & (np.diff(ends[starts]) < np.diff(core_starts)))
+        for names in strings if is_divided.any() else ():
+            is_tried = is_divided & (rows < 0)
+            rows[is_tried], forms[is_tried] = self.finder.find_other_forms(select(names, is_tried))
+        is_whole = (rows >= 0) & (sizes > 0)
+        words = ids[np.repeat(~is_whole, sizes)]
+        sizes[is_whole] = 1
+        of_whole = np.repeat(is_whole, sizes)
+        all_rows, all_forms = np.empty(len(of_whole), np.int64), np.empty(len(of_whole), np.int8)
+        all_rows[of_whole], all_forms[of_whole] = rows[is_whole], forms[is_whole]
+        all_rows[~of_whole], all_forms[~of_whole] = self.words.rows[words], self.words.forms[words]
+        return all_rows, all_forms, sizes
 
 
 class TextEncoder:
@@ -247,14 +331,24 @@ class TextEncoder:
     def __init__(self, finder: WordFinder, settings: Mapping[str, Any], weigh: Weigh | None = None) -> None:
         self.settings = settings
         self.finder = finder
+        self.weigh = weigh
         values: dict[str, Any] = {name: settings.get(name) for name in WORD_SETTINGS}
         self.rules = WordRules(**values)
-        self.scanned = RowsByToken(finder, self.rules, weigh)
-        self.listed = RowsByToken(finder, None, weigh)
         is_scanned = isinstance(self.rules.tokenizer, ScannedTokenizer) and not isinstance(
             self.rules.tokenizer, Segmenter
         )
         self.is_scanned = is_scanned and settings.get("phrases") is None
+
+    @cached_property
+    def scanned(self) -> RowsByToken:
+        """The rows of tokens of text, if a scanner finds them."""
+        is_written = self.finder.vectors.word_form is None and isinstance(self.rules.tokenizer, WordTokenizer)
+        return (RowsByWrittenToken if is_written else RowsByToken)(self.finder, self.rules, self.weigh)
+
+    @cached_property
+    def listed(self) -> RowsByToken:
+        """The rows of tokens of lists."""
+        return RowsByToken(self.finder, None, self.weigh)
 
     def encode(self, batch: TextBlock) -> EncodedTexts:
         """Encode a batch of texts."""
@@ -270,7 +364,7 @@ class TextEncoder:
     def split(self, batch: TextBlock) -> Any:
         """The tokens of texts as a `Corpus` has them, of segmenters, Python functions and phrases: Arrow lists."""
         texts = Texts(batch.data[start:stop].decode() for start, stop in pairwise(batch.starts.tolist()))
-        settings = {**self.settings, **({} if self.scanned.is_known else {"normalize": "none"})}
+        settings = {**self.settings, **({} if self.listed.is_known else {"normalize": "none"})}
         try:
             with Corpus(texts, **settings).encode() as encoded:
                 words = encoded.vocabulary.words
@@ -338,7 +432,7 @@ class JsonEncoder:
         rows = self.rows[ids]
         starts = np.append(0, np.cumsum(rows >= 0))[ends]
         nothing = np.zeros((0, self.dim), np.float32)
-        return EncodedTexts(RowTexts(rows[rows >= 0], starts), np.diff(ends), nothing, [], np.zeros(0))
+        return EncodedTexts(RowTexts(rows[rows >= 0], starts), np.diff(ends), nothing, [], np.zeros(0, np.float32))
 
 
 MAX_TEXTS, MAX_BYTES = 1 << 15, 1 << 25  # of texts from which statistics are learned
@@ -484,19 +578,20 @@ class TextEmbedder:
         return lacks_weights or (self.remove_components > 0 and self.components is None)
 
     def weigh(self, words: Sequence[str]) -> np.ndarray:
-        """The weights of words, (words,)."""
+        """The weights of words, float32 (words,)."""
         if not words:
-            return np.zeros(0)
+            return np.zeros(0, np.float32)
         frequencies = self.word_frequencies
         assert frequencies is not None
         if self.pool == "idf":  # ln((1 + n) / (1 + f)) + 1 for a word in f of n texts, as in scikit-learn
             assert self.text_frequencies is not None
             texts = self.text_frequencies.texts
             weights = np.log((1 + texts) / (1 + frequencies.counts)) + 1
-            return look_up_weights(words, frequencies, weights, float(np.log(1 + texts)) + 1)
+            return look_up_weights(words, frequencies, weights, float(np.log(1 + texts)) + 1).astype(np.float32)
         constant = DEFAULT_CONSTANT if self.constant is None else self.constant
         total = None if self.vocabulary is not None else frequencies.total
-        return word_weights(words, frequencies, self.pool, constant, total)  # type: ignore[arg-type]
+        weights = word_weights(words, frequencies, self.pool, constant, total)  # type: ignore[arg-type]
+        return weights.astype(np.float32)
 
     def fit(self, batches: Iterable[TextBlock]) -> None:
         """Learn word frequencies, if the vectors have none, and the components to remove."""
@@ -575,13 +670,11 @@ class TextEmbedder:
         return batch, encoded, cast
 
     def _pool(self, texts: EncodedTexts) -> np.ndarray:
-        weights = None
-        if self.weights is not None:
+        tables = [self.vectors.matrix, texts.composed] if len(texts.composed) else [self.vectors.matrix]
+        weights = None if self.weights is None else [self.weights]
+        if weights is not None and len(texts.composed):
             composed = texts.composed_weights
-            if composed is None:
-                composed = self.weigh(texts.composed_words[: len(texts.composed)])
-            weights = [self.weights, composed]
-        tables = [self.vectors.matrix, texts.composed]
+            weights += [self.weigh(texts.composed_words[: len(texts.composed)]) if composed is None else composed]
         with np.errstate(over="ignore", invalid="ignore"):
             return pool_rows(tables, texts.rows, self.pool, weights, self.dim)
 

@@ -29,7 +29,7 @@ def arrow_path(path: str | os.PathLike[str]) -> str | bytes:
 def to_string_array(words: Any) -> Any:
     """Convert a sequence of words, or an Arrow array, to an Arrow array of large strings."""
     if hasattr(words, "to_pylist"):
-        return words.cast(pa.large_string())
+        return words if words.type == pa.large_string() else words.cast(pa.large_string())
     utf8_words = [word.encode() for word in words]
     offsets = np.zeros(len(utf8_words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, utf8_words), np.int64, len(utf8_words)), out=offsets[1:])

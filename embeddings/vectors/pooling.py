@@ -109,7 +109,7 @@ def pool_rows(
         return sums
     divisors: np.ndarray = texts.counts
     if pool in ("idf", "subsample") and weights is not None:
-        divisors = sum_weights(texts, np.concatenate(weights))
+        divisors = sum_weights(texts, weights[0] if len(weights) == 1 else np.concatenate(weights))
     sums *= (1 / np.where(divisors > 0, divisors, 1)).astype(np.float32)[:, None]
     return sums
 

@@ -1,7 +1,7 @@
-"""The spellings under which a word is looked up, one after the other, until one is found."""
+"""The spellings under which words are looked up, one after the other, until one is found."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from unicodedata import normalize
 
@@ -16,36 +16,38 @@ APOSTROPHES = re.compile("['\u2019\u02bc\u2018\uff07]")
 
 
 def spellings(
-    word: str, word_form: Callable[[str], str] | None = None, *, lower: bool = True
-) -> Iterator[tuple[str, str]]:
-    """Yield the spellings of a word, each with the name of its form; a spelling may occur more than once.
+    words: Sequence[str], word_form: Callable[[str], str] | None = None, *, lower: bool = True
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the spellings of words, form by form; a spelling may occur more than once.
 
     Arguments:
-        word: as it is written.
+        words: as they are written; several words must be without line ends.
         word_form: maps a word to its form in the training text, which comes second.
-        lower: also yield the word in lower case, last.
+        lower: also yield the words in lower case, last.
     """
-    yield AS_WRITTEN, word
+    yield AS_WRITTEN, words
     if word_form is not None:
-        yield OF_MODEL, word_form(word)
-    yield from normal_forms(word)
-    lowered = lower_case(word)
-    if lower and lowered != word:
-        others = spellings(lowered, word_form, lower=False)
-        yield from ((LOWER_CASE, spelling) for _, spelling in others)
+        yield OF_MODEL, [*map(word_form, words)]
+    text = "\n".join(words)
+    for form, changed in normal_forms(text):
+        yield form, changed.split("\n") if len(words) > 1 else [changed]
+    lowered = lower_case(text)
+    if lower and lowered != text:
+        others = spellings(lowered.split("\n") if len(words) > 1 else [lowered], word_form, lower=False)
+        yield from ((LOWER_CASE, changed) for _, changed in others)
 
 
-def normal_forms(word: str) -> Iterator[tuple[str, str]]:
-    """Yield the normal forms of a word, and its forms with other apostrophes."""
-    if not word.isascii():
-        yield "NFC", normalized("NFC", word)
-        yield "NFD", normalized("NFD", word)
-        yield "NFKC", normalized("NFKC", word)
+def normal_forms(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the normal forms of words, which line ends separate, and their forms with other apostrophes."""
+    if not text.isascii():
+        yield "NFC", normalized("NFC", text)
+        yield "NFD", normalized("NFD", text)
+        yield "NFKC", normalized("NFKC", text)
         pattern, letters = precomposed()
-        yield PRECOMPOSED, pattern.sub(lambda match: letters[match[0]], normalized("NFC", word))
-    if APOSTROPHES.search(word):
+        yield PRECOMPOSED, pattern.sub(lambda match: letters[match[0]], normalized("NFC", text))
+    if APOSTROPHES.search(text):
         for mark in "'\u2019":
-            changed = APOSTROPHES.sub(mark, word)
+            changed = APOSTROPHES.sub(mark, text)
             yield APOSTROPHE, changed
             yield APOSTROPHE, normalized("NFC", changed)
 

@@ -181,7 +181,7 @@ class Vectors(InteropMixin):
         row = self.word_list.find(name)
         if row is None and name is not None and self.item_name == Vectors.item_name:
             lower = self.compose is None if lower is None else lower
-            for form, spelling in spellings(name, self.word_form, lower=lower):
+            for form, (spelling,) in spellings([name], self.word_form, lower=lower):
                 if spelling != name and (row := self.word_list.find(spelling)) is not None:
                     return row, form
         return row, AS_WRITTEN

@@ -22,3 +22,10 @@ def test_white_space_equals_that_of_str_split():
     limit = word_break.LIMITS[-1]
     for classes in (scanner_tables.char_classes(tokenizers.whitespace, limit), word_break.word_classes(limit)):
         assert [*map(hex, np.flatnonzero(classes == word_break.SPACE))] == expected
+
+
+def test_characters_of_written_tokens_are_those_of_the_rule():
+    limit = word_break.LIMITS[-1]
+    points = [*range(0x3000), *range(0x1F000, 0x1F100), limit - 1]
+    inside = scanner_tables.char_classes(tokenizers.written, limit)[points] == word_break.LETTER
+    assert inside.tolist() == [tokenizers.is_written(chr(point)) for point in points]

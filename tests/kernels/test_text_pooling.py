@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.kernels.text_pooling import select_rows
+from embeddings.kernels.text_pooling import TokenRows, select_rows
 from embeddings.vectors.pooling import RowTexts, pool_rows
 
 
@@ -32,9 +32,11 @@ def test_twins(dim):
         np.testing.assert_allclose(pool_rows(tables, texts, "idf", used, dim), sums / totals[:, None], atol=1e-5)
 
 
-def test_unknown_tokens_are_left_out():
+def test_unknown_words_are_left_out_and_forms_counted():
     raw, starts = np.array([0, 1, 2, 1, 3], np.int32), np.array([0, 2, 2, 5])
-    ids, new_starts = np.empty(5, np.int64), np.empty(4, np.int64)
-    select_rows(raw, starts, np.array([7, -1, 8, -1]), ids, new_starts)
-    assert new_starts.tolist() == [0, 1, 1, 2]
-    assert ids[:2].tolist() == [7, 8]
+    places, rows = np.array([0, 1, 1, 3, 5]), np.array([7, -1, 8, 9, 9])
+    ids, new_starts, n_words, forms = (np.zeros(size, np.int64) for size in (5, 4, 3, 3))
+    tokens = TokenRows(places, rows, np.array([0, 0, 2, 1, 2], np.int8))
+    select_rows(raw, starts, tokens, ids, new_starts, n_words, forms)
+    assert (new_starts.tolist(), ids[:4].tolist()) == ([0, 1, 1, 4], [7, 8, 9, 9])
+    assert (n_words.tolist(), forms.tolist()) == ([1, 0, 4], [1, 1, 2])

@@ -163,6 +163,11 @@ def test_words_of_other_programs_are_found_as_they_are_written(tmp_path, text):
     np.testing.assert_array_equal(estimator.fit_transform(texts), np.eye(len(WRITTEN)))
 
 
+def test_tokens_of_lists_with_line_ends_are_found_in_other_forms():
+    vectors = em.Vectors(["a\nb", "caf\u00e9"], np.eye(2))
+    assert em.embed(vectors, [["A\nB"], ["Cafe\u0301", "x\ny\u00e9"]], pool="sum").tolist() == [[1, 0], [0, 1]]
+
+
 def test_words_that_other_programs_do_not_have_are_split_and_counted_by_form():
     vectors = em.Vectors(["new", "york", "it\u2019s", "co-op", "fine", "\u4e1c\u4eac"], np.eye(6))
     embedder = text_embedder(vectors, pool="sum")
