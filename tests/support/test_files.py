@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from platforms import needs_pipes, needs_users
+from platforms import needs_locks, needs_pipes, needs_users
 
 from embeddings.errors import OutputError, RemoteError
 from embeddings.support import files
@@ -202,7 +202,7 @@ def test_a_file_that_the_caller_cannot_read_is_named(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no locks on folders")
+@needs_locks
 def test_what_killed_writers_left_is_removed_by_the_next(tmp_path):
     code = """
 import os, sys
