@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, ContextMap, fit_context_map
-from embeddings.cli import corpus_options, options
+from embeddings.analysis.induced_vectors import ContextInducer, fit_context_map
+from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import (
@@ -20,10 +20,11 @@ from embeddings.cli.options import (
     from_signature,
     is_given,
     option,
+    shown,
 )
 from embeddings.cli.output import note, print_rows, quantity
 from embeddings.cli.progress_bar import Bar
-from embeddings.cli.saving import check_not_input, save, save_vectors
+from embeddings.cli.saving import check_not_input, save_vectors
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.models.loading import load_model_or_vectors
@@ -32,7 +33,8 @@ from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors, as_vectors
 
-FIT_OPTIONS = dict.fromkeys(("window", "context_weights", "min_count", "ridge"))
+OF_MAP = ("min_count", "ridge")  # options of the fit alone
+FIT_OPTIONS = dict.fromkeys(("window", "context_weights", *OF_MAP))
 MAP, MEAN = "a-la-carte", "mean"
 
 
@@ -52,8 +54,6 @@ MAP, MEAN = "a-la-carte", "mean"
             [MAP, MEAN],
             default=MAP,
         ),
-        option("--map use_map", "Use this map, which --save-map wrote, instead of fitting one.", "FOLDER"),
-        option("--save-map", "Also save the map.", "FOLDER"),
         *grouped("map", from_signature(fit_context_map, **FIT_OPTIONS), ()),
         *corpus_options.options(omit=("encoding_errors",)),
         *corpus_options.phrase_options(),
@@ -64,8 +64,7 @@ MAP, MEAN = "a-la-carte", "mean"
 )  # fmt: skip
 def command(
     *, vectors: str, corpus: str, words: str, out: str, format: str | None, only_new: bool, min_contexts: int,
-    method: str, use_map: str | None, save_map: str | None, threads: int | None, output: Output,
-    reading: dict[str, Any], **settings: Any,
+    method: str, threads: int | None, output: Output, reading: dict[str, Any], **settings: Any,
 ) -> None:  # fmt: skip
     """Compute vectors of new WORDS from their contexts in CORPUS, in the space of VECTORS.
 
@@ -75,26 +74,20 @@ def command(
     be read as the training text of VECTORS; for saved models it is.
     """
     fit_settings = {name: settings.pop(name) for name in FIT_OPTIONS}
-    options.exclude("use_map", *FIT_OPTIONS, "save_map", why=": the map is fitted and saved already")
-    for name in (*FIT_OPTIONS, "use_map", "save_map") if method == MEAN else ():
-        if is_given(name) and name not in ("window", "context_weights"):
-            raise click.UsageError(f"{options.shown(name)} requires --method {MAP}")
+    for name in filter(is_given, OF_MAP if method == MEAN else ()):
+        raise click.UsageError(f"{shown(name)} requires --method {MAP}")
     inputs = [("VECTORS", Path(vectors)), ("CORPUS", Path(corpus)), ("WORDS", Path(words))]
     check_not_input(file_format.output_files(out, format=format), inputs)
     file_format.check_export(out, format=format, force=output.force)
-    if save_map is not None:
-        MAP_FOLDER.check_target(save_map, force=output.force)
-        check_not_input([Path(save_map)], inputs)
     new_words = [line for line in read_text_lines(Path(words), "list of words") if line.strip()]
     if not new_words:
         raise CorpusError(f"{words} has no words: write one on each line")
     source = load_model_or_vectors(vectors, **reading)
-    fitted = None if use_map is None else ContextMap.load(use_map)
     encoded = read_as_in_training(corpus, source, {**settings, "encoding_errors": reading["errors"]}, output.quiet)[1]
     if isinstance(source, Model) and source.record.get("corpus", encoded.fingerprint) != encoded.fingerprint:
         note("these vectors were trained on another text or with other settings: its contexts may differ")
     with Bar(output.quiet, "reading contexts") as bar:
-        inducer = new_inducer(source, encoded, method, fitted, fit_settings, threads, bar)
+        inducer = new_inducer(source, encoded, method, fit_settings, threads, bar)
         result = inducer.induce(new_words, min_contexts=min_contexts)
     if result.known:
         note(f"these words have a vector already and keep it: {', '.join(result.known)}")
@@ -102,8 +95,6 @@ def command(
         note(f"fewer than {quantity(min_contexts, 'context')} in the corpus: {', '.join(result.missing)}")
     if not len(result.vectors):
         raise CorpusError("no word gets a new vector: each has one already, or too few contexts in the corpus")
-    if save_map is not None:
-        save(lambda path, one, force: one.save(path, force=force), inducer.context_map, save_map, output.force)
     new, old = result.vectors, as_vectors(source)
     whole = new if only_new else old.add_vectors(new.words, new.matrix, counts=new.counts)  # type: ignore[arg-type]
     save_vectors(whole, out, format, output.force, bar.notice)
@@ -117,15 +108,14 @@ def command(
 
 
 def new_inducer(
-    source: Model | Vectors, encoded: EncodedCorpus, method: str, fitted: ContextMap | None,
-    settings: Mapping[str, Any], threads: int | None, bar: Bar,
+    source: Model | Vectors, encoded: EncodedCorpus, method: str, settings: Mapping[str, Any], threads: int | None,
+    bar: Bar,
 ) -> ContextInducer:  # fmt: skip
-    """The inducer for the options of a command, its map fitted if necessary."""
+    """The inducer for the options of a command, its map fitted unless it takes means as they are."""
     if method == MEAN:
         of_means = {name: settings[name] for name in ("window", "context_weights")}
         return ContextInducer(source, encoded, threads=threads, **of_means)
-    if fitted is None:
-        fitted = fit_context_map(source, encoded, threads=threads, **settings, progress=bar)
-        cosine = f"the mean cosine of their vectors and the mapped contexts is {fitted.mean_cosine:.3f}"
-        bar.notice(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")
+    fitted = fit_context_map(source, encoded, threads=threads, **settings, progress=bar)
+    cosine = f"the mean cosine of their vectors and the mapped contexts is {fitted.mean_cosine:.3f}"
+    bar.notice(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")
     return ContextInducer(source, encoded, fitted, threads=threads)

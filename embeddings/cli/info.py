@@ -33,7 +33,6 @@ from embeddings.vectors.index import RECORD as INDEX
 
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
 STUDY = "study.json"  # of `embeddings tune`
-CONTEXT_MAP = "map.json"  # of `embeddings induce`
 
 
 def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
@@ -94,12 +93,6 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         except EmbeddingsError as error:
             settings["problem"] = str(error)
         return {"what": "index of texts", **index.describe(), **settings}
-    if (path / CONTEXT_MAP).is_file():
-        from embeddings.analysis.induced_vectors import ContextMap  # imports numba
-
-        context_map = ContextMap.load(path)
-        fields = {name: value for name, value in vars(context_map).items() if name != "matrix"}
-        return {"what": "map of contexts", "dim": len(context_map.matrix), **fields}
     if is_group(path):
         group = ModelGroup.load(path)
         return {"what": "group of models", "finished": group.finished, "missing": group.missing, **group.run}

@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_new_words_join_the_vectors(folder):
     fit = ["--min-count", 5, "--ridge", 0.1]
-    result = process("induce", "model", "corpus.txt", "new.txt", "-o", "v.txt", *fit, "--save-map", "map")
+    result = process("induce", "model", "corpus.txt", "new.txt", "-o", "v.txt", *fit)
     assert result.returncode == 0, result.stderr
     rows = table(result.stdout)
     assert [(row["word"], row["contexts"], row["induced"]) for row in rows] == [
@@ -36,10 +36,8 @@ def test_new_words_join_the_vectors(folder):
     fitted = em.analysis.fit_context_map(model, em.Corpus("corpus.txt"), min_count=5, ridge=0.1)
     expected = em.analysis.ContextInducer(model, em.Corpus("corpus.txt"), fitted)(["emu"])[0]
     assert vectors["emu"] == pytest.approx(expected, abs=1e-5)
-    again = expect("induce", "model", "corpus.txt", "new.txt", "-o", "w.txt", "--map", "map", "--only-new", "--json")
+    again = expect("induce", "model", "corpus.txt", "new.txt", "-o", "w.txt", *fit, "--only-new", "--json")
     assert json.loads(again.stdout)[0] == {"word": "emu", "contexts": 2, "induced": True}
-    described = json.loads(expect("info", "map", "--json").stdout)
-    assert (described["what"], described["dim"], described["words"]) == ("map of contexts", 10, fitted.words)
     only = em.load("w.txt")
     assert only.words == ["emu", "the_land"]
     assert np.array_equal(only["emu"], vectors["emu"])

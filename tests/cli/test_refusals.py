@@ -148,7 +148,6 @@ BAD = [
     (["compose", "v.bin", "king", "unheard", "--function", "additive"], 1, ["'unheard'"]),
     (["compose", "v.bin", "king", "queen", "--function", "sum"], 2, ["'sum'"]),
     ([*INDUCE, "--min-count", "1000"], 1, ["--min-count"]),
-    ([*INDUCE, "--map", "there", "--ridge", "1"], 2, ["--map"]),
     ([*INDUCE, "--method", "mean", "--ridge", "1"], 2, ["--ridge"]),
     ([*INDUCE[:3], "blank.txt", *INDUCE[4:]], 1, ["blank.txt"]),
     ([*INDUCE[:3], "new.txt", "-o", "new.npy", "--force"], 2, ["WORDS new.txt"]),
