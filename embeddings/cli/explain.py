@@ -38,7 +38,7 @@ def command(
     *, vectors: str, corpus: str, word: str, other: str, shown: dict[str, Any], as_json: bool,
     quiet: bool, reading: dict[str, Any], **settings: Any,
 ) -> None:  # fmt: skip
-    """Print the contexts that WORD and OTHER share in CORPUS, with their parts in the similarity, and lines with them.
+    """Show why two words are similar: the contexts that they share in CORPUS, what each contributes, and example lines.
 
     The similarity is that of positive pointwise mutual information with all contexts. CORPUS should be the text that
     VECTORS were trained on; it is read as in training, is encoded once and then read from the cache.

@@ -38,7 +38,9 @@ def command(
     *, model: str, corpus: tuple[str, ...], out: str, resamples: int, seeds: int, resample_by: Any, seed: int,
     threads: int | None, output: Output, **columns: Any,
 ) -> None:  # fmt: skip
-    """Train MODEL again, on resamples of its CORPUS and with other seeds, for `embeddings neighbours --confidence`.
+    """Measure how stable MODEL is: train it again on resamples of its CORPUS and with new seeds.
+
+    `embeddings neighbours --confidence` shows the result.
 
     Each resample draws as many documents as CORPUS has, with replacement. After Ctrl-C the finished trainings are
     saved.
