@@ -19,7 +19,7 @@ from embeddings.support.imports import import_extra
 from embeddings.vectors.index import load_index
 from embeddings.vectors.vectors import as_vectors
 
-MAX_MAP_WORDS = 100_000
+MAX_MAP_WORDS, MAX_GROUPS = 100_000, 100
 CORPUS_OPTIONS = [
     *corpus_options.options(omit=("encoding_errors",)),
     *corpus_options.phrase_options(),
@@ -56,10 +56,7 @@ CORPUS_OPTIONS = [
                 ["tsne", "pca"],
             ),
             option(
-                "--groups",
-                "Colour this many clusters of words on the map, or the groups in a file of lines `word<tab>group`.",
-                "N|FILE",
-                default="12",
+                "--groups", "Colour this many clusters of words on the map.", (1, MAX_GROUPS), default=12, metavar="N"
             ),
             seed("Random seed of the map and of the clusters."),
         ),
@@ -95,15 +92,11 @@ def command(
     from embeddings.analysis.stability_runs import StabilityRuns  # these import a trainer, and scipy
     from embeddings.explorer.http_server import ExplorerServer
     from embeddings.explorer.vector_explorer import VectorExplorer
-    from embeddings.explorer.word_map import MAX_CLUSTERS, WordGroups, WordMap, read_groups
+    from embeddings.explorer.word_map import WordMap
     from embeddings.text_search.text_index import TextIndex
 
     index = None if texts is None else TextIndex(texts, allow_faiss=allow_faiss)
-    groups = map_options.pop("groups")
-    clusters: int | WordGroups = int(groups) if groups.isdecimal() else read_groups(groups, explored)
-    if isinstance(clusters, int) and not 1 <= clusters <= MAX_CLUSTERS:
-        raise click.UsageError(f"--groups must be from 1 to {MAX_CLUSTERS}, or a file, got {groups}")
-    word_map = WordMap(explored, groups=clusters, **map_options)
+    word_map = WordMap(explored, **map_options)
     explorer = VectorExplorer(
         explored, word_map, os.path.basename(os.path.abspath(vectors)), source=source, corpus=text,
         replicates=None if confidence is None else StabilityRuns.load(confidence), is_documents=documents,

@@ -1,33 +1,28 @@
 """The map of words: points in two dimensions and groups, computed in the background."""
 
-import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import EmbeddingsError, FormatError
+from embeddings.errors import EmbeddingsError
 from embeddings.support.imports import import_extra, import_library
 from embeddings.support.logs import log
-from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors.vectors import Vectors
 
-MAX_CLUSTERS, MAX_GROUPS = 100, 1000
 NAME_WORDS = 3  # of a cluster, which name it: those of its most frequent words that are nearest to its centre
 NAME_SHARE = 0.05  # of the words of a cluster, which count as its most frequent ones
-NO_GROUP = -1
 
 
 @dataclass(frozen=True)
 class WordGroups:
     """The groups of the first words.
 
-    names: of the groups, the largest first. numbers: int32 (words,), the group of each word, -1 for none.
+    names: of the groups, the largest first. numbers: int32 (words,), the group of each word.
     """
 
     names: list[str]
@@ -52,32 +47,11 @@ def cluster(units: NDArray[np.float32], words: Sequence[str], clusters: int, see
     return ordered(names, model.labels_.astype(np.int32))
 
 
-def read_groups(path: str | os.PathLike[str], vectors: Vectors) -> WordGroups:
-    """The groups in a file with a word and its group on each line, separated by a tab; other words have none.
-
-    Raises:
-        FormatError: the file cannot be read, a line does not have this form, none of its words has a vector, or there
-            are more than 1,000 groups.
-    """
-    numbers: dict[str, int] = {}
-    groups = np.full(len(vectors), NO_GROUP, np.int32)
-    for number, line in enumerate(read_text_lines(Path(path), "file of groups"), 1):
-        word, tab, name = line.partition("\t")
-        if line and not (tab and name.strip()):
-            raise FormatError(f"{path}, line {number}: expected a word, a tab and its group, got {line!r:.60}")
-        row = vectors.find(word) if line else None
-        if row is not None:
-            groups[row] = numbers.setdefault(name.strip(), len(numbers))
-    if not 0 < len(numbers) <= MAX_GROUPS:
-        raise FormatError(f"{path} has {len(numbers):,} groups of words with a vector, not 1 to {MAX_GROUPS:,}")
-    return ordered(list(numbers), groups)
-
-
 def ordered(names: list[str], numbers: NDArray[np.int32]) -> WordGroups:
     """Groups numbered by size, the largest first; empty ones are left out."""
-    sizes = np.bincount(numbers[numbers != NO_GROUP], minlength=len(names))
+    sizes = np.bincount(numbers, minlength=len(names))
     order = np.argsort(-sizes, kind="stable")
-    ranks = np.append(np.argsort(order, kind="stable"), NO_GROUP)
+    ranks = np.argsort(order, kind="stable")
     names = [names[number] for number in order[: np.count_nonzero(sizes)]]
     return WordGroups(names, ranks[numbers].astype(np.int32))
 
@@ -153,12 +127,10 @@ class WordMap:
 
     Arguments:
         words: how many words it shows at most.
-        groups: the number of clusters, or the groups of words.
+        groups: the number of clusters.
     """
 
-    def __init__(
-        self, vectors: Vectors, *, words: int, projection: Projection, groups: int | WordGroups, seed: int
-    ) -> None:
+    def __init__(self, vectors: Vectors, *, words: int, projection: Projection, groups: int, seed: int) -> None:
         self.vectors, self.size = vectors, min(words, len(vectors))
         self.projection, self.groups, self.seed = projection, groups, seed
         self.lock = Lock()
@@ -180,10 +152,7 @@ class WordMap:
         """Compute groups and points; an error ends the map, not the page."""
         try:
             units = self.vectors.unit_rows[: self.size]
-            groups = self.groups
-            if isinstance(groups, int):
-                groups = cluster(units, self.vectors.word_list.first(self.size), groups, self.seed)
-            self.shown = groups
+            self.shown = cluster(units, self.vectors.word_list.first(self.size), self.groups, self.seed)
             self.update(project(units, self.projection, self.seed, self.update), 1.0)
         except EmbeddingsError as error:
             self.error = str(error)
@@ -206,11 +175,10 @@ class WordMap:
             return state
         state |= {"points": np.rint(points * SCALE).astype(int).ravel().tolist(), "scale": SCALE}
         if version == 0:
-            groups = self.shown.numbers[: self.size]
             state |= {
                 "words": self.vectors.word_list.first(self.size),
-                "groups": groups.tolist(),
+                "groups": self.shown.numbers.tolist(),
                 "names": self.shown.names,
-                "sizes": np.bincount(groups[groups != NO_GROUP], minlength=len(self.shown.names)).tolist(),
+                "sizes": np.bincount(self.shown.numbers, minlength=len(self.shown.names)).tolist(),
             }
         return state

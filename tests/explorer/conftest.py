@@ -21,7 +21,6 @@ def folder(tmp_path_factory):
     matrix = np.random.default_rng(1).standard_normal((len(words), 5)).astype(np.float32)
     matrix[-1] = 0
     em.Vectors(words, matrix).save(path / "words.parquet")
-    (path / "groups.tsv").write_text("king\tpeople\nqueen\tpeople\ndog\tanimals\ncat\tanimals\nunseen\tothers\n")
     return path
 
 
@@ -30,7 +29,7 @@ def server(folder):
     """The command with everything."""
     running = Server(
         folder / "model", "--corpus", folder / "text.txt", "--confidence", folder / "replicates",
-        "--projection", "pca", "--groups", folder / "groups.tsv",
+        "--projection", "pca", "--groups", 3,
         "--texts", folder / "texts.index",
     )  # fmt: skip
     yield running

@@ -9,7 +9,7 @@ from commands import refused
     [
         (["--groups", "0"], 2, ["--groups"]),
         (["--groups", "101"], 2, ["--groups", "100"]),
-        (["--groups", "missing.tsv"], 1, ["missing.tsv"]),
+        (["--groups", "groups.tsv"], 2, ["--groups"]),
         (["--confidence", "."], 1, ["embeddings stability"]),
         (["--case", "keep"], 2, ["--case", "--corpus"]),
         (["--documents", "--corpus", "text.txt"], 2, ["--documents", "--corpus"]),

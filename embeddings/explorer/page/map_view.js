@@ -45,7 +45,7 @@ export function connectMap(page) {
 
   function showTable() {
     const rows = map.visible(TABLE_WORDS).map((row) => [wordButton(map.words[row], page.go),
-      map.groups[row] < 0 ? "–" : word(map.names[map.groups[row]]), integer(row + 1)]);
+      word(map.names[map.groups[row]]), integer(row + 1)]);
     get("map-table").replaceChildren(rows.length
       ? table(`The first ${count(rows.length, page.info.unit)} in view`, [page.info.title, "Group", ["Number", "number"]], rows)
       : note("Nothing is in view."));
