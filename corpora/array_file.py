@@ -55,6 +55,7 @@ class ArrayFile:
     def append(self, items: NDArray[Any]) -> None:
         """Append items."""
         block = np.ascontiguousarray(items, self.dtype)
+        # raw ids are replaced at the end; hashing them would take as long as writing them
         if not self.is_draft:
             self.digest.update(block.data)
         self.count += len(block)

@@ -250,6 +250,7 @@ class Corpus:
             OutputError: the result cannot be written.
             SettingError: EMBEDDINGS_CACHE_LIMIT is not a size.
         """
+        # a file may have changed since the last call, so that the kept result is no longer that of its text
         name = entry_name(self.sources, self.settings)
         if self._uncached is not None and self._uncached.is_open and self._uncached_name == name:
             return self._uncached

@@ -157,6 +157,7 @@ def remove(folder: Path, *, even_used: bool = False) -> bool:
     except OSError:
         return not folder.exists()
     try:
+        # a rename is atomic: another process sees a whole entry or none
         folder.rename(trash / folder.name)
         return True
     except OSError:
@@ -194,6 +195,7 @@ def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None])
 
     The corpus is temporary if the name is None, or changes during writing because a source has changed.
     """
+    # taken before the text is read
     initial = name()
     cache = corpora_folder(initial) if initial else None
     entry = cache / initial if cache and initial else None
@@ -204,6 +206,7 @@ def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None])
         size_limit(cache)  # report an invalid limit before the work
     with new_folder(cache) as folder:
         write(folder)
+    # the sources are looked at again, because the text may be of two states of a file that changed meanwhile
     if entry and folder.parent == cache and name() == initial:
         return store(folder, entry)
     return EncodedCorpus(folder, temporary=True)

@@ -112,6 +112,7 @@ class EncodedCorpus:
         if descriptor is None:
             message = f"{META} cannot be read or is being removed"
             raise MissingCorpusError(f"{folder} is not a complete encoded corpus: {message}")
+        # the open file holds the lock that keeps an entry from being evicted
         self.release = weakref.finalize(self, os.close, descriptor)
         self.meta = meta = read_meta(folder)
         self.ids: NDArray[np.int32] = load_array(folder / IDS, "<i4", meta["tokens"])
@@ -120,6 +121,7 @@ class EncodedCorpus:
         self.fingerprint: str = meta["fingerprint"]
         self.decoding_errors: int = meta["decoding_errors"]
         self.max_undercount: int = meta["max_undercount"]
+        # checking reads everything once; what this process has just written need not be read again
         if not (temporary or is_new):
             check_content(self)
 
@@ -281,6 +283,7 @@ def write_derived(
     """Complete a corpus in `folder` that shares files with `encoded`; its vocabulary and description differ."""
     with output_errors(folder / META):
         for name in encoded.meta["files"].keys() & set(shared):
+            # files never change after they are written, so that two corpora can share one
             try:
                 os.link(encoded.folder / name, folder / name)
             except OSError:

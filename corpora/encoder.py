@@ -100,6 +100,8 @@ class Encoder:
     ) -> None:
         self.folder = folder
         self.pool: SegmenterPool | None = None  # of a tokenizer that the scanner cannot run
+        # the tokens of other tokenizers come as text with separators, which the scanner then splits, so that all
+        # counting happens in one place
         if not isinstance(rules.tokenizer, ScannedTokenizer):
             self.pool = SegmenterPool(rules.tokenizer, "".join(rules.chinese_scripts))
             rules = replace(rules, tokenizer=segmented)
@@ -129,6 +131,7 @@ class Encoder:
                 continue
             self.has_text = True
             self.scanner = self.scanner or TextScanner(self.rules, self.words, self.threads)
+            # a row of many megabytes would need arrays of its size for ids and ends
             is_long_row = block.parts_are_documents and len(block) == 1 and len(block.data) > MAX_SCANNED
             for part in split_text(block.data, MAX_SCANNED) if is_long_row else [block]:
                 self.append(self.scanner.scan(part, name))
@@ -147,6 +150,7 @@ class Encoder:
         """Write the tags of the next documents: the distinct tags that are not empty, or a null tag."""
         tags, sizes = distinct_tags(tags)
         self.tags = self.tags or encoded_corpus.TagFile(self.folder / encoded_corpus.TAGS)
+        # most corpora have one tag a document; only from the first document with several are the borders written
         if self.tag_starts is None and len(tags) > len(sizes):
             self.tag_starts = ArrayFile(self.folder / encoded_corpus.TAG_STARTS, np.int64)
             self.tag_starts.append(np.arange(self.tags.count + 1))
@@ -173,6 +177,7 @@ class Encoder:
 
     def add_documents(self, starts: NDArray[np.int64]) -> None:
         """Write the first lines of documents; the first document includes blank lines at the start of the corpus."""
+        # a corpus that begins with blank lines would have lines before its first document
         if len(starts) and not self.documents.count:
             starts = np.concatenate([np.zeros(1, np.int64), starts[1:]])
         self.documents.append(starts)
@@ -218,6 +223,7 @@ class Encoder:
 
     def fingerprint(self, vocabulary: Vocabulary, proportions: Any = None) -> str:
         """Return a digest of everything that a trainer sees of the corpus."""
+        # without the lengths, "a bc" and "ab c" would have one digest
         lengths = to_numpy(pc.binary_length(vocabulary.column))
         digest = sha256(lengths.astype("<i8").data)
         digest.update(memoryview(vocabulary.column.buffers()[2])[: int(lengths.sum())])

@@ -54,6 +54,7 @@ def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
         return
     width = max(size // max(len(runs), 1), 1)
     while any(len(keys) for keys, _ in runs):
+        # of keys above the smallest last key, a run may have more behind its window
         bound = min((keys[width - 1] for keys, _ in runs if len(keys) > width), default=np.iinfo(np.int64).max)
         lengths = [int(np.searchsorted(keys[:width], bound, "right")) for keys, _ in runs]
         parts = [(keys[:n], counts[:n]) for n, (keys, counts) in zip(lengths, runs, strict=True)]

@@ -73,6 +73,7 @@ def block_lines(block: TextBlock, numbers: NDArray[np.int64], first: int) -> tup
     data, starts = np.frombuffer(block.data, np.uint8), block.starts
     counts = np.diff(np.searchsorted(np.flatnonzero(data == ord("\n")), starts))
     is_empty = np.diff(starts) == 0
+    # an empty row is one line, as in the encoded corpus
     is_open = is_empty.copy()
     is_open[~is_empty] = data[starts[1:][~is_empty] - 1] != ord("\n")
     ends = np.cumsum(counts + is_open)

@@ -73,6 +73,7 @@ class RandomWalks:
             edge = np.concatenate([edge, edge[edge[:, 0] != edge[:, 1]][:, [1, 0, 2]]])
         tails, heads, weights = edge[np.lexsort((edge[:, 1], edge[:, 0]))].T
         starts = np.searchsorted(tails, np.arange(len(numbers) + 1))
+        # so that the sum of many large weights is finite
         weights = weights / weights.max()
         sums = np.concatenate([np.cumsum(part) for part in np.split(weights, starts[1:-1])])
         return list(numbers), Graph(starts, heads.astype(np.int64), weights, sums)

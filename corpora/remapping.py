@@ -99,6 +99,7 @@ def remap_to_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int, folder: 
             f"{lost} tokens have no word to hash, because of {S.max_types} or a given vocabulary; use "
             f"{S.unknown_rows(1)}"
         )
+    # only a single row can take tokens whose word is unknown
     counts[0] += lost
     by_word = dict(zip(words.words, words.counts.tolist(), strict=True))
     for name, count in zip(names, counts.tolist(), strict=True):

@@ -122,6 +122,7 @@ def hash_units(encoded: EncodedCorpus, starts: NDArray[np.int64]) -> NDArray[np.
     for first, last in pairwise(np.append(steps, len(hashes)).tolist()):
         begin, end = int(starts[first]), int(starts[last])
         sizes = np.diff(starts[first : last + 1])
+        # the place of a word within its unit makes the sum of terms depend on the order of words
         position = np.arange(begin, end) - np.repeat(starts[first:last], sizes)
         terms = splitmix(of_type[encoded.ids[begin:end]] + splitmix(position.astype(np.uint64)))
         sums = np.append(np.uint64(0), np.cumsum(terms))  # modulo 2**64, like the difference

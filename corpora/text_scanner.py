@@ -167,6 +167,7 @@ class BlockScanner:
         table = self.words.reserve(max_tokens(tokenizer, data) + len(parts) + 1, len(data))
         state[counts] = 0
         mode = (scanner.ITEMS if block.parts_are_documents else scanner.FILES, block.is_complete)
+        # two threads that build a table at the same time would both need its memory
         with TABLES:
             tables = character_tables(tokenizer, self.rules.lower, table_limit(data))
         while scanner.scan(bytes_array(data), parts, tables, tuple(table), self.out, state, mode):
@@ -273,6 +274,7 @@ class TextScanner:
             local = previous.result().scanner
         else:
             with self.lock:  # threads may have begun later chunks already
+                # chunks are merged in order: words that a table has from a later chunk would count as those of this one
                 usable = next((one for one in self.idle if one.last_chunk < number), None)
                 local = usable or LocalScanner(self.rules)
                 self.idle = [one for one in self.idle if one is not local]
@@ -320,6 +322,7 @@ class TextScanner:
 
     def add_counts(self, local: LocalScanner) -> None:
         """Add the counts of a thread's table; adding a word to the table of all words has counted it once already."""
+        # words that are new in the table of all words were counted once when they were added
         counts = self.words.counts()
         counts[local.global_ids] += local.words.counts() - 1
 

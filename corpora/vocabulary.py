@@ -185,6 +185,7 @@ class Vocabulary:
             words = arrow.to_string_array(self.column).filter(arrow.to_arrow(is_selected))
             selected = Vocabulary(arrow.combine_chunks(words), self.counts[is_selected], total=self.total)
             return selected.select(max_vocab=max_vocab)
+        # counts are in falling order, negated they ascend
         size = int(np.searchsorted(-self.counts, -min_count, side="right"))
         if not size:
             most = f"the most frequent is {str(self.column[0])!r} with {self.counts[0]}" if len(self) else "it is empty"

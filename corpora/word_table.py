@@ -115,6 +115,7 @@ class WordTable:
         if needs_rehash:
             slots = np.full(1 << (2 * types - 1).bit_length(), -1, np.int32)
         self.arrays = TableArrays(slots, records, arena)
+        # at a load above one half, probing takes much longer
         if needs_rehash:
             self.set_shift()
             fill_slots(tuple(self.arrays), self.state)

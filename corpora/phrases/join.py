@@ -180,6 +180,7 @@ def join(ids: Array, sentences: Array, phrases: PhraseTrie, toggles: Array, run:
                 position += 1
                 run[length] = word
                 length += 1
+                # no phrase contains the word, so that none spans it in any pass
                 if not in_phrase[word]:
                     break
             write_run(run, length, phrases, steps, toggles, out, state)
@@ -232,6 +233,7 @@ def join_phrases(
     files.ids.map(partial(look_up_ids, rank))
     files.ids.close()
     files.sentences.close()
+    # the words too: the ids and borders of two joiners are equal
     digests = [encoded.fingerprint, files.ids.digest.hexdigest(), files.sentences.digest.hexdigest()]
     fingerprint = sha256(json.dumps([*digests, list(vocabulary.words)]).encode()).hexdigest()[:32]
     statistics = {"listed": len(phrases), "known": len(known_phrases), "occurrences": files.occurrences}

@@ -107,6 +107,7 @@ class PhraseList:
             stream.write("\t".join(HEADER) + "\n")
             for phrase in self.phrases:
                 text = " ".join(phrase.words)
+                # a file separates words by spaces
                 if text.split() != list(phrase.words):
                     problem = "has a word with white space and cannot be written to a file"
                     raise SettingError(f"the phrase {phrase.words!r} {problem}")

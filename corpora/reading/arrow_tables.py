@@ -198,6 +198,7 @@ def parquet_batches(table: Any, source: TableSource, names: list[str]) -> Iterat
     """
     metadata = table.metadata
     plain = [name for name in names if not pa.types.is_nested(table.schema_arrow.field(name).type)]
+    # read as dictionaries, long values stay in memory once, however often rows refer to them
     with open_parquet(source, metadata=metadata, read_dictionary=plain) as dictionaries:
 
         def rows_at_a_time(number: int) -> int:
@@ -241,6 +242,7 @@ def row_sizes(array: Any) -> NDArray[np.int64]:
 def is_valid_utf8(array: Any) -> bool:
     """Whether all strings of a pyarrow array are UTF-8; raises ArrowInvalid if the array is otherwise broken."""
     try:
+        # offsets of a broken file may lead out of its buffers, and kernels of Arrow do not check them
         array.validate(full=True)
         if pa.types.is_dictionary(array.type):
             array.dictionary.validate(full=True)

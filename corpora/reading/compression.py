@@ -182,10 +182,12 @@ class FileOpener:
             else:
                 if self.coming and self.coming[0] is file:
                     self.coming.popleft()
+                # with files to come, these are decompressed at the same time instead of blocks of one file
                 threads = 1 if self.coming else self.threads  # of which the next files need some
                 content = stack.enter_context(open_file(file, reads_ahead=self.threads > 1, threads=threads))
             while self.coming and len(self.opened) < self.threads - 1:
                 following = self.coming.popleft()
+                # a file that cannot be opened is reported in its turn, after the text before it
                 with suppress(CorpusError), ExitStack() as opening:
                     ahead = opening.enter_context(open_file(following, reads_ahead=True))
                     self.opened.append((following, ahead, opening.pop_all()))

@@ -102,6 +102,7 @@ class CsvTable(ArrowTable):
         stop = len(self.text) if self.is_end else stop
         lines = StringIO(self.text[:stop].decode(), newline="").readlines()
         quoting: Any = csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE
+        # an item is a line, so that `line_num` is the line of an error
         reader = csv.reader(lines, delimiter=self.delimiter, quoting=quoting, strict=True)
         rows: list[list[str]] = []
         n_lines = 0  # of complete rows
@@ -188,6 +189,7 @@ def find_row_end(text: bytes, delimiter: str, *, is_end: bool, has_quotes: bool 
             is_border[QUOTE] = False
             if is_first[0] or is_border[data[quotes - 1]].any():
                 return None
+            # such as inches in 5" disk
             quotes = quotes[:0]  # quotes within cells that have no quotes around them are text
     if is_end:
         return size if len(quotes) % 2 == 0 else None

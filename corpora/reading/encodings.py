@@ -45,6 +45,7 @@ class Utf8Decoder:
             return data
         used = len(data) - (0 if final else incomplete_size(data))
         valid = data[:used]
+        # Arrow releases the lock of the interpreter meanwhile, so that scanner threads go on
         if len(data) >= FAST_SIZE and is_valid(valid):
             self.is_foreign = self.is_foreign or not valid.isascii()
             self.advance(data, used)

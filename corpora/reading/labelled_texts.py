@@ -133,6 +133,7 @@ class LabelFormat:
 
     def split_lines(self, data: bytes, starts: NDArray[np.int64], source: str, unit: str, first: int) -> LabelledTexts:
         """Separate the words and the labels of lines."""
+        # a label begins a word: x__label__y is a word of the text
         is_border = np.zeros(len(data) + 1, bool)  # whether a word may begin at a byte
         is_border[1:] = IS_SPACE[np.frombuffer(data, np.uint8)]
         is_border[starts] = True

@@ -274,6 +274,7 @@ class JsonTable(RecordTable):
                 kind = pa.list_(pa.float64() if role is Role.VECTOR else pa.string())
             else:
                 return None
+            # a path may lead to a nested field in some records and be the name of a field in others
             if "." in name or types.setdefault(name, kind) != kind:  # a path may lead to a nested field in some records
                 return None
         return types
@@ -281,6 +282,7 @@ class JsonTable(RecordTable):
     def parsed_batch(self, text: bytes, roles: Sequence[tuple[str, Role]], types: dict[str, Any]) -> Batch | None:
         """Parse a block with Arrow; None if Arrow refuses it, or might read something else than `parsed_records`."""
         starts = object_starts(text)
+        # Arrow reads -0 as 0, which as a tag would be another string
         if starts is None or (pa.int64() in types.values() and NEGATIVE_ZERO.search(text)):
             return None
         table = parse_lines(text, types)
@@ -377,6 +379,7 @@ def line_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
     while (block := gather(blocks, len(text))) or text:
         text += block
         end = text.rfind(b"\n") + 1 if block else len(text)
+        # without this, a file without line ends would be collected as a whole
         if end == 0 and is_long(text):
             end = len(text)
         if end:

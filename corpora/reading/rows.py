@@ -193,6 +193,7 @@ class RowReader:
             raise CorpusError(f"{rows.position(0)}: lists cannot be {self.what}; expected strings")
         cells = [trim(cell) for cell in cells]
         rows = replace(rows, texts=cells[: len(rows.texts)], tags=None if rows.tags is None else cells[-1])
+        # white space was removed before, so that cells of blanks count as empty
         is_filled = np.ones(len(rows), bool)
         for cell in cells:
             is_filled &= filled_integers(pc.binary_length(cell), 0) > 0

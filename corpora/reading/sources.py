@@ -252,6 +252,7 @@ def walk(folder: Path, ancestors: tuple[tuple[int, int], ...]) -> Iterator[Path]
     """Yield the files below a folder by name; links are followed; hidden names are skipped, loops refused."""
     status = folder.stat()
     identity = (status.st_dev, status.st_ino)
+    # a link to a folder above would be followed for ever
     if identity in ancestors:
         raise CorpusError(f"the folder {folder} contains itself through a link")
     for path in sorted(folder.iterdir(), key=lambda path: path.name):

@@ -143,6 +143,7 @@ def split_text(data: bytes, size: int) -> Iterator[TextBlock]:
     start = 0
     while start < len(data):
         stop = min(start + size, len(data))
+        # the scanner reads whole code points only
         while stop < len(data) and data[stop] & 0xC0 == 0x80:  # within a code point
             stop += 1
         yield TextBlock(data[start:stop], (stop - start,), is_complete=False)

@@ -58,6 +58,7 @@ def load_converter(converter: str, argument: str) -> Convert:
 def serve(converter: str, argument: str) -> None:
     """Answer messages on standard input until it ends; nothing else is written to the standard output."""
     answers = os.fdopen(os.dup(1), "wb")
+    # a library that prints would otherwise write into the answers
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     convert = load_converter(converter, argument)
     while (texts := read_message(sys.stdin.buffer)) is not None:
@@ -95,6 +96,7 @@ class TextPool:
         """Yield each key with its converted texts, or the error, in the order of the jobs."""
         pending: deque[tuple[Key, Future[list[str] | ConversionError]]] = deque()
         for key, texts in jobs:
+            # starting a process takes longer than a small corpus
             if self.size == 1 or not self.has_begun:
                 self.has_begun = True
                 yield key, attempt(self.convert, texts)

@@ -212,6 +212,7 @@ class Dump:
                     if tag == "page" and depth == 1:  # pages in a page would be read again with each page around them
                         if page := article(element):
                             yield page
+                        # else all pages would stay in memory as children of the root
                         root.clear()
                         size = 0
                 if size > MAX_PAGE:
