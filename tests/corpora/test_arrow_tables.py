@@ -5,7 +5,6 @@ from itertools import islice
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from naive_corpora import encode
 
 from embeddings.corpora.reading import arrow_tables
 
@@ -13,19 +12,6 @@ from embeddings.corpora.reading import arrow_tables
 def dictionary_table(texts, indices):
     column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(texts))
     return pa.table({"text": column})
-
-
-def test_a_dictionary_is_checked_once_per_batch(tmp_path, monkeypatch):
-    checks = []
-    check = arrow_tables.is_valid_utf8
-    monkeypatch.setattr(arrow_tables, "is_valid_utf8", lambda array: checks.append(len(array)) or check(array))
-    with pa.OSFile(str(tmp_path / "t.arrow"), "wb") as sink:
-        table = dictionary_table([f"word{i} " * 9 for i in range(9999)], list(range(9999)) * 2)
-        with pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
-    with encode(tmp_path / "t.arrow") as encoded:
-        assert len(encoded.documents) - 1 == 2 * 9999
-    assert checks == [2 * 9999]
 
 
 @pytest.mark.parametrize("others", [[], ["a b", "c"]])
@@ -39,10 +25,3 @@ def test_long_values_that_a_parquet_file_repeats_are_decoded_a_few_at_a_time(tmp
     with pq.ParquetFile(tmp_path / "t") as file:
         batches = arrow_tables.parquet_batches(file, tmp_path / "t", ["text"])
         assert [len(batch) for batch in islice(batches, 3)] == [10 if others else arrow_tables.FEW_ROWS] * 3
-
-
-def test_rows_of_short_values_are_decoded_many_at_a_time(tmp_path):
-    pq.write_table(pa.table({"text": [f"the word{i % 99}" for i in range(9000)]}), tmp_path / "t", row_group_size=3000)
-    with pq.ParquetFile(tmp_path / "t") as file:
-        batches = list(arrow_tables.parquet_batches(file, tmp_path / "t", ["text"]))
-    assert [len(batch) for batch in batches] == [4096, 4096, 808]

@@ -2,7 +2,6 @@
 
 import bz2
 import io
-import os
 import random
 from functools import partial
 
@@ -48,12 +47,6 @@ def test_files_of_any_length_and_several_streams_are_read_in_blocks(chunk, monke
         assert read_in_blocks(bzip2(TEXT[:size])) == (TEXT[:size], True)
     several = bzip2(TEXT[:300_000]) + bzip2(b"") + bzip2(TEXT[:7]) + bzip2(TEXT[7:])
     assert read_in_blocks(several) == (TEXT[:300_000] + TEXT, True)
-
-
-def test_levels_of_bzip2_and_random_bytes():
-    data = os.urandom(2_000_000) + bytes(3_000_000)
-    for level in (1, 5, 9):
-        assert read_in_blocks(bzip2(data, level)) == (data, True)
 
 
 def test_a_marker_within_a_block_changes_nothing():

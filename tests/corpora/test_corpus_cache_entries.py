@@ -178,14 +178,6 @@ def test_the_fingerprint_depends_on_content_not_path(text, tmp_path):
     assert Corpus([["a", "bc"]]).encode().fingerprint != Corpus([["ab", "c"]]).encode().fingerprint
 
 
-def test_of_two_finished_runs_the_first_is_cached(text, home):
-    first = Corpus(text).encode()
-    scratch = home / ".second.partial"
-    shutil.copytree(first.folder, scratch)
-    assert corpus_cache.store(scratch, first.folder).folder == first.folder
-    assert len(names(home)) == 1
-
-
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no owners and modes")
 def test_only_the_entry_that_is_used_is_checked(text, tmp_path, home, monkeypatch, caplog):
     """What others could have written to is not read; other entries are neither listed nor checked."""
@@ -216,14 +208,6 @@ def test_partial_folders_of_killed_runs_are_removed_after_a_day(text, home):
             os.utime(path, (time, time))
     Corpus(text).encode()
     assert [name for name in names(home) if name.startswith(".")] == [".young.partial"]
-
-
-def test_the_number_of_decoding_errors_is_cached(text):
-    text.write_bytes(b"a \xff b \xc3")
-    for _ in range(2):
-        assert Corpus(text, encoding_errors="replace").encode().decoding_errors == 2
-    with pytest.raises(CorpusError, match="not UTF-8 at byte 2"):
-        Corpus(text).encode()
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no owners and modes")

@@ -81,17 +81,6 @@ def test_an_entry_used_by_another_process_stays(tmp_path, home):
     assert list(home.iterdir()) == []
 
 
-def test_broken_entries_are_evicted_before_old_ones(tmp_path, home):
-    texts = corpora(tmp_path, 2)
-    for number in range(2):
-        texts[number].encode()
-        entry = age(home, number, 1000 - number)
-    (entry.folder / "ids.npy").write_bytes(b"")
-    evicted = corpus_cache.shrink(corpus_cache.list_entries(home), entry.size)
-    assert [removed.folder for removed in evicted] == [entry.folder]
-    assert sources(home) == [0]
-
-
 @pytest.mark.parametrize(
     ("text", "size"), [("20GB", 20 * 10**9), ("1.5 mb", 1_500_000), ("3", 3), ("7k", 7000), (" 2TB ", 2 * 10**12)]
 )

@@ -154,6 +154,8 @@ def test_files_of_phrase_detection_are_named(tmp_path, setting, content, message
     [
         ([["a"]], {"tokenizer": lambda line: [1]}, "tokenizer.*strings.*1 of type int"),
         ([["a"]], {"text_column": ""}, "no column ''"),
+        ([[["a"]]], {"lines": "paragraph"}, "paragraph"),
+        ([[{"t": "a"}]], {"lines": "paragraph", "text_column": "t"}, "paragraph"),
         ([["a"]], {"tag_column": "t"}, "no column 't'"),
         ([[["a", "b"]]], {"labels": LABELS}, "lists of tokens"),
         ([[("a", "b")], [("a", "b", 2)]], {"pairs": CONTEXTS}, "some pairs have weights"),

@@ -167,29 +167,3 @@ def test_token_lists_with_tags(tmp_path, size):
         assert tags_by_document(encoded) == [["0", "all"], ["1", "all"], ["2", "all"]]
     with encode([{"words": np.array(["A", "b"])}], text_column="words") as encoded:
         assert decoded(encoded) == [["A", "b"]]
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([{"text": "a"}, {"text": ["a"]}], "item 2: the text 'text' must be a string, or in all rows a list of tokens"),
-        ([{"text": ["a", 5]}], "item 1: a token of 'text' must be a string, got a value of type int .*5"),
-        ([{"text": {"a": 1}}], "item 1: the text 'text' must be a string"),
-        ([TaggedDocument(["a"], [1]), "text"], "item 2 is of type str"),
-        ([TaggedDocument(["a"], [1.5])], "item 1: the tag 'tags' must be a string or integer"),
-        ([{"text": "a"}], None),
-    ],
-)
-def test_rows_of_other_types(rows, message):
-    columns = {} if message is None or isinstance(rows[0], TaggedDocument) else {"text_column": "text"}
-    with pytest.raises(CorpusError, match=message or "set text_column"):
-        encode(rows, **columns)
-
-
-def test_a_column_that_is_text_and_surrogates_in_some_rows_must_be_text_in_all():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"text": ["a", "\ud800", 5, None]}, dtype=object)
-    with pytest.raises(CorpusError, match=r"a pandas DataFrame cannot be read: .*int"):
-        em.Corpus(frame, encoding_errors="replace").encode()
-    with encode(frame[:2], encoding_errors="replace") as encoded:
-        assert encoded.meta["documents"] == 2

@@ -66,21 +66,3 @@ def test_a_data_set_of_ray_is_read_in_batches():
             em.Corpus(data, text_column="none").encode()
     finally:
         ray.shutdown()
-
-
-def test_a_data_set_of_ray_without_rows_has_no_text():
-    with pytest.raises(CorpusError, match="no words"):
-        em.Corpus(EmptyRayDataset()).encode()
-
-
-class EmptyRayDataset:
-    """What Ray answers for a data set of pandas blocks without rows."""
-
-    def schema(self):
-        return type("Schema", (), {"base_schema": "of pandas"})()
-
-    def iter_batches(self, **_):
-        return iter([])
-
-    def select_columns(self, names):
-        raise AssertionError(names)

@@ -84,12 +84,6 @@ def test_connectors_have_the_case_of_the_text(tmp_path, case, expected):
     assert [phrase.words for phrase in phrases if len(phrase.words) > 2] == expected
 
 
-def test_the_threshold_is_exclusive():
-    with encode([["a", "b"], ["a", "b"], ["c"]]) as encoded:
-        for threshold, size in ((2.0, 0), (1.999, 1)):
-            assert len(Phrases(scoring="count", threshold=threshold, min_count=1).find(encoded)) == size
-
-
 @settings(deadline=None, max_examples=30)
 @given(sentences=SENTENCES, unknown=st.sampled_from("abc"))
 def test_no_pair_spans_an_unknown_word(sentences, unknown):

@@ -27,14 +27,6 @@ def test_counts_of_documents(tmp_path, unit, documents):
     assert dict(zip(encoded.vocabulary.words, document_counts(encoded, unit).tolist(), strict=True)) == expected
 
 
-def test_items_are_documents_and_random_texts_have_the_counts_of_sets():
-    rng = np.random.default_rng(1)
-    texts = ["\n".join(" ".join(f"w{i}" for i in rng.zipf(1.3, 9) % 90) for _ in range(3)) for _ in range(200)]
-    encoded = em.Corpus(texts).encode()
-    expected = Counter(word for text in texts for word in set(text.split()))
-    assert dict(zip(encoded.vocabulary.words, document_counts(encoded).tolist(), strict=True)) == expected
-
-
 def test_words_of_few_documents_get_no_vector(tmp_path):
     settings = {"dim": 4, "min_count": 1, "subsample": 0, "threads": 1}
     model = em.train("skipgram", corpus(tmp_path), min_documents=2, **settings)

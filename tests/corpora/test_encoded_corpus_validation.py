@@ -41,29 +41,15 @@ def entries(text):
     return [path for path in (text.parent / "cache" / "corpora").iterdir() if not path.name.startswith(".")]
 
 
-def change_array(name, change):
-    """A function that changes the numbers of an array file of an entry."""
+def assign(name, places, value):
+    """A function that changes numbers of an array file of an entry."""
 
     def damage(entry):
         data = bytearray((entry / name).read_bytes())
-        change(np.frombuffer(data, "<i4" if name == IDS else "<i8", offset=HEADER))
+        np.frombuffer(data, "<i4" if name == IDS else "<i8", offset=HEADER)[places] = value
         (entry / name).write_bytes(data)
 
     return damage
-
-
-def set_inner(value):
-    def change(borders):
-        borders[1:-1] = value(borders)
-
-    return change
-
-
-def assign(places, value):
-    def change(numbers):
-        numbers[places] = value
-
-    return change
 
 
 def flip_bit(name, place):
@@ -87,27 +73,19 @@ def change_vocabulary(change):
     return damage
 
 
-def raise_counts(vocabulary):
-    return Vocabulary(vocabulary.words, vocabulary.counts + 1)
-
-
-def alternate(borders):
-    return np.where(np.arange(len(borders) - 2) % 2, 0, borders[-1])
-
-
 HOSTILE = {  # files that are valid by themselves, and may have new digests
-    "alternating borders": change_array(SENTENCES, set_inner(alternate)),
-    "a distant border": change_array(SENTENCES, assign(7, 2**62)),
-    "a first border": change_array(SENTENCES, assign(0, -1)),
-    "alternating documents": change_array(DOCUMENTS, set_inner(alternate)),
-    "ids of 2^30": change_array(IDS, assign(slice(None, None, 3), 2**30)),
-    "an id beyond the unknown word": change_array(IDS, assign(5, 17)),
+    "alternating borders": assign(SENTENCES, slice(2, -1, 2), 0),
+    "a distant border": assign(SENTENCES, 7, 2**62),
+    "a first border": assign(SENTENCES, 0, -1),
+    "alternating documents": assign(DOCUMENTS, slice(2, -1, 2), 0),
+    "ids of 2^30": assign(IDS, slice(None, None, 3), 2**30),
+    "an id beyond the unknown word": assign(IDS, 5, 17),
     "a shortened vocabulary": change_vocabulary(lambda vocabulary: vocabulary.select(max_vocab=8)),
-    "other counts": change_vocabulary(raise_counts),
+    "other counts": change_vocabulary(lambda vocabulary: Vocabulary(vocabulary.words, vocabulary.counts + 1)),
 }
 DAMAGE = {
     **HOSTILE,
-    "overwritten ids": change_array(IDS, assign(slice(200), 3)),
+    "overwritten ids": assign(IDS, slice(200), 3),
     "a flipped bit in the borders": flip_bit(SENTENCES, HEADER + 8 * 20),
     "a flipped bit in the ids": flip_bit(IDS, HEADER + 4 * 20),
     "a flipped bit in the vocabulary": flip_bit(VOCABULARY, 700),

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from naive_corpora import cells_block, decoded, tokens_block
+from naive_corpora import cells_block, decoded
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.encoder import Encoder
@@ -38,12 +38,6 @@ def test_files_have_documents_between_blank_lines_and_rows_are_documents(tmp_pat
         assert decoded(corpus) == [["a", "b"], ["c"], [], ["d"]]
         assert corpus.documents.tolist() == [0, 2, 3, 4]
         assert corpus.meta["has_items"]
-
-
-def test_lists_of_tokens_are_taken_as_they_are_beside_text(tmp_path):
-    with encode(tmp_path / "f", texts("New york"), tokens_block([["New York"], []]), texts("new")) as corpus:
-        assert decoded(corpus) == [["new", "york"], ["New York"], [], ["new"]]
-        assert corpus.documents.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_tags_become_lists_with_the_first_document_that_has_several(tmp_path):

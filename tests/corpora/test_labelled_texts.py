@@ -128,11 +128,3 @@ def test_refused_labels(tmp_path, value):
     parquet.write_table(pa.Table.from_pylist([{"text": "a", "label": value}]), tmp_path / "a.parquet")
     with pytest.raises(CorpusError, match=r"row 1: .*must be a string or integer|must hold"):
         read(tmp_path / "a.parquet")
-
-
-def test_invalid_utf8_in_lists(tmp_path):
-    values = pa.array([b"x", b"\xff", b"y"]).view(pa.string())
-    labels = pa.ListArray.from_arrays([0, 1, 3], values)
-    parquet.write_table(pa.table({"text": ["a", "b"], "label": labels}), tmp_path / "a.parquet")
-    with pytest.raises(CorpusError, match="row 2 is not UTF-8"):
-        read(tmp_path / "a.parquet")

@@ -5,7 +5,6 @@ import logging
 import textwrap
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
@@ -15,7 +14,6 @@ from embeddings.corpora.corpus_cache import warn_once
 from embeddings.corpora.documents import corpus_documents
 from embeddings.corpora.reading import paragraphs
 from embeddings.corpora.reading.paragraphs import WHITE_SPACE, is_hard_wrapped, join_paragraphs
-from embeddings.errors import CorpusError
 
 
 def naive_join(text):
@@ -96,20 +94,6 @@ def test_each_paragraph_is_a_document_unless_lines_are(tmp_path):
     with encode(tmp_path / "wrapped.txt", lines="paragraph") as encoded:
         sizes = {unit: corpus_documents(encoded, unit).size for unit in ("auto", "blocks", "lines")}
     assert sizes == {"auto": 29, "blocks": 29, "lines": 57}
-
-
-@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.parquet"])
-def test_tables_are_refused(tmp_path, name):
-    import pyarrow.parquet
-
-    table = pyarrow.table({"text": ["a b"]})
-    if name.endswith("parquet"):
-        pyarrow.parquet.write_table(table, tmp_path / name)
-    else:
-        (tmp_path / name).write_text('text\n"a b"\n' if name.endswith("csv") else '{"text": "a b"}\n')
-    for source in (tmp_path / name, table, [{"text": "a b"}], [["a", "b"]]):
-        with pytest.raises(CorpusError, match="paragraph"):
-            encode(source, lines="paragraph", text_column=None if isinstance(source, list) else "text")
 
 
 SENTENCES = "\n".join(

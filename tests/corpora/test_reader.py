@@ -25,6 +25,8 @@ ODD = {
     "Unicode spaces separate tokens": ("a\u00a0b\u2003c\u3000d\u2028e", [list("abcde")], [list("abcde")]),
     "form feed and similar do not end a line": ("a\fb\vc\x85d", [list("abcd")], [list("abcd")]),
     "a zero-width space is not a space": ("a\u200bb", [["a", "b"]], [["a\u200bb"]]),
+    "text in brackets is not JSON": ("[1] a", [["1", "a"]], [["[1]", "a"]]),
+    "nor is text in braces": ('{"q"} a', [["q", "a"]], [['{"q"}', "a"]]),
     "the last line needs no line end": ("a\nb", [["a"], ["b"]], [["a"], ["b"]]),
 }
 

@@ -45,6 +45,9 @@ def test_mappings_are_rows_of_a_table():
         (["a"], {"tag_column": "t"}, r"an iterable \(list\) has no column 't'"),
         ([["a"], {"b": 1}], {}, "item 2.*type dict"),
         ([{"a", "b"}], {}, "item 1.*type set"),
+        (["a", ["b"]], {}, r"item 2.*string.*type list"),
+        ([["a"], ["b", 7]], {}, r"item 2: a token.*string.*type int \(7\)"),
+        ([{"text": "a"}, {"text": ["a"]}], {"text_column": "text"}, "item 2: the text 'text' must be a string, or"),
         ([["a"], frozenset("b")], {}, "item 2.*type frozenset"),
     ],
 )

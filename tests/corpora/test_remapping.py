@@ -57,14 +57,6 @@ def test_the_original_corpus_stays_cached(tmp_path, home):
     assert [path.name for path in home.iterdir()] == [whole.folder.name]
 
 
-def test_tags_and_columns_are_kept(tmp_path):
-    (tmp_path / "f.jsonl").write_text('{"t": "a b", "k": "x"}\n{"t": "c", "k": null}\n')
-    corpus = Corpus(tmp_path / "f.jsonl", text_column="t", tag_column="k", vocabulary=Vocabulary(["c"], [1]))
-    with corpus.encode() as encoded:
-        assert encoded.tags.to_pylist() == ["x", None]
-        assert encoded.ids.tolist() == [1, 1, 0]
-
-
 def test_a_vocabulary_without_common_words_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(CorpusError, match=r"no word.* 2 .*vocabulary"):

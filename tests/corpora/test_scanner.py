@@ -120,13 +120,6 @@ def test_planes_that_are_not_classified_have_no_letters():
     assert set(map(unicodedata.category, map(chr, points.tolist()))) <= {"Cn", "Co"}
 
 
-def test_long_lines_and_tokens_span_many_blocks(tmp_path):
-    tokens = ["a" * 5000, "b", "ü" * 3000, "a" * 5000, "a" * 4999] * 3
-    (tmp_path / "f").write_text(" ".join(tokens), encoding="utf-8")
-    with encode(tmp_path / "f", block_size=64) as encoded:
-        assert decoded(encoded) == [tokens]
-
-
 @pytest.mark.parametrize("size", [1 << 12, 1 << 18, 1 << 22])
 @pytest.mark.parametrize("end", ["", " after", "\n"])
 def test_the_longest_token_is_accepted_and_a_longer_one_refused(tmp_path, size, end):

@@ -39,13 +39,6 @@ def test_each_token_list_is_an_unchanged_sentence(items, size):
         check(encoded, [list(item) for item in items], list(range(len(items) + 1)))
 
 
-def test_files_strings_and_token_lists_share_their_words(tmp_path):
-    (tmp_path / "f").write_text("\n\none two\n\n\nthree")
-    with encode(tmp_path / "f", ["two\nthree"], [["three", "Four"], []], tmp_path / "f") as encoded:
-        file = [[], [], ["one", "two"], [], [], ["three"]]
-        check(encoded, [*file, ["two"], ["three"], ["three", "Four"], [], *file], [0, 5, 6, 8, 9, 12, 15, 16])
-
-
 def test_files_end_lines_tokens_and_documents(tmp_path):
     (tmp_path / "1").write_text("one")
     (tmp_path / "2").write_text("\ufefftwo\r\n", encoding="utf-8")

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from naive_corpora import check, decoded, encode, naive_lines, naive_tokens
 
-from embeddings.corpora import Corpus
 from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
@@ -145,12 +144,6 @@ def test_a_csv_without_line_ends_is_refused(tmp_path):
         encode(tmp_path / "f.csv")
 
 
-def test_columns_with_some_numbers_and_empty_cells_are_text(tmp_path):
-    (tmp_path / "f.csv").write_text("b\n1\n" + '""\n' * 150 + "2\nx\n")
-    with encode(tmp_path / "f.csv") as encoded:
-        check(encoded, [["1"], *[[]] * 150, ["2"], ["x"]], list(range(154)))
-
-
 @pytest.mark.parametrize("name", ["f.csv", "f.jsonl"])
 def test_a_row_that_never_ends_takes_limited_memory(tmp_path, name):
     start = b'b\nx\n"' if name == "f.csv" else b'{"b": "x"}\n{"b": "'
@@ -226,14 +219,6 @@ def test_a_huge_size_claimed_by_an_arrow_message_is_not_allocated(tmp_path, comp
         encode(tmp_path / "t")
     assert tracemalloc.get_traced_memory()[1] < 1 << 26
     tracemalloc.stop()
-
-
-def test_a_column_whose_name_is_not_utf8(tmp_path):
-    parquet(tmp_path / "t", pa.table({"namely": ["a"], "text": ["one"]}))
-    data = (tmp_path / "t").read_bytes()
-    (tmp_path / "t").write_bytes(data.replace(b"namely", b"name\xce\xce"))
-    with pytest.raises(CorpusError, match=r"t is truncated or corrupt Parquet[^\n]*$"):
-        Corpus(tmp_path / "t", text_column="text").encode()
 
 
 def test_compressed_parquet_is_refused(tmp_path):

@@ -48,13 +48,6 @@ def test_every_code_point(tmp_path):
         assert decoded(encoded) == [naive(line) for line in lines]
 
 
-def test_a_block_of_distinct_characters_fits(tmp_path):
-    points = [chr(point) for point in range(0x4E00, 0x9FFF)] + [chr(point) for point in range(0xAC00, 0xD7A3)]
-    (tmp_path / "f").write_text("".join(points), encoding="utf-8")
-    with encode(tmp_path / "f", tokenizer="characters") as encoded:
-        assert decoded(encoded) == [points]
-
-
 def test_an_installed_tokenizer_is_found_by_name(tmp_path, monkeypatch):
     info = tmp_path / "site" / "pairs-1.0.dist-info"
     info.mkdir(parents=True)

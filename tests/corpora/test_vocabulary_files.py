@@ -49,14 +49,6 @@ def test_the_vocabulary_of_a_model_is_read(tmp_path):
         read_vocabulary_file(tmp_path)
 
 
-def test_a_column_name_that_is_not_utf8_is_refused(tmp_path):
-    Vocabulary.from_counts({"a": 2}).save(tmp_path / "v.arrow")
-    data = (tmp_path / "v.arrow").read_bytes()
-    (tmp_path / "v.arrow").write_bytes(data.replace(b"word", b"w\xffrd"))
-    with pytest.raises(FormatError, match=r"v\.arrow .vocabulary file"):
-        read_vocabulary_file(tmp_path / "v.arrow")
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [

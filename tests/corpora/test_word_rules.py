@@ -133,21 +133,12 @@ def test_spellings_in_bounded_memory(tmp_path):
         assert np.bincount(encoded.ids, minlength=len(counts) + 1)[:-1].tolist() == encoded.vocabulary.counts.tolist()
 
 
-def test_token_lists_are_used_as_they_are():
-    with encode([["Cafe\u0301", "I"]]) as encoded:
-        assert decoded(encoded) == [["Cafe\u0301", "I"]]
-
-
 @pytest.mark.parametrize("marks", ["\u0301", "\u0323\u0301", "\u0301\u0323"])
 def test_many_marks_take_linear_time(marks):
     before = time.process_time()
     token = "e" + marks * (200_000 // len(marks))
     assert words_of(f"{token} e{marks}", case="keep") == [token, unicodedata.normalize("NFC", f"e{marks}")]
     assert time.process_time() - before < 20  # in quadratic time, hours
-
-
-def test_text_in_both_directions_is_read_in_logical_order():
-    assert words_of("\u202babc \u05e9\u05dc\u05d5\u05dd\u202c 12") == ["abc", "\u05e9\u05dc\u05d5\u05dd", "12"]
 
 
 def test_earlier_records_keep_their_rule():
