@@ -167,12 +167,8 @@ def remove(folder: Path, *, even_used: bool = False) -> bool:
 
 
 def shrink(entries: Sequence[Entry], limit: float) -> list[Entry]:
-    """Evict entries until all have at most `limit` bytes; returns the evicted entries.
-
-    Damaged entries are evicted first, then the others in order, which is the least recently used first. Entries in use
-    are not evicted.
-    """
-    return evict(sorted(entries, key=lambda entry: bool(entry.meta)), limit, remove)
+    """Evict entries that are not in use, in order, until all have at most `limit` bytes; returns the evicted ones."""
+    return evict(entries, limit, remove)
 
 
 def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | None:
