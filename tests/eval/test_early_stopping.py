@@ -196,32 +196,11 @@ def test_training_continues_from_the_tables_of_the_best_epoch(monkeypatch):
     assert np.abs(vectors[2] - vectors[1]).max() > 1e-3
 
 
-def test_after_a_decay_the_patience_starts_again():
-    scores = [3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
-    stopping = em.EarlyStopping(score=fixed_scores(scores), patience=2, decay_on_plateau=2)
-    model = learn("cbow", synonym_corpus(), PLATEAU, callbacks=[stopping])
-    assert model.record["early_stopping"]["decays"] == [3, 5]
-    assert model.record["early_stopping"]["scores"] == scores
-
-
-def test_an_average_starts_again_when_training_goes_back():
-    """The last rollback is after epoch 3 of 4, so the average has a quarter of the points."""
-    stopping = em.EarlyStopping(
-        score=lambda model: 9.0 if "average" in model.record else {1: 5.0, 2: 4.0, 3: 3.0, 4: 2.0}[epochs_of(model)],
-        patience=1,
-        decay_on_plateau=2,
-    )
-    settings = {**PLATEAU, "epochs": 4, "average_last": 1.0}
-    model = learn("cbow", corpus("cbow"), settings, callbacks=[stopping])
-    assert model.record["early_stopping"]["decays"] == [2, 3]
-    assert model.record["average"]["points"] == 5
-
-
 def epochs_of(model):
     return len(model.record["loss_by_epoch"])
 
 
-@pytest.mark.parametrize("checks", [1, 2, 5, 8, 11, 14, 17, 20, 23, 26])
+@pytest.mark.parametrize("checks", [1, 5, 8, 14, 20, 26])
 def test_a_run_with_plateaus_is_resumed(checks, tmp_path):
     """All epochs and the average are the same, wherever the run halted."""
     scores, settings = [1.0, 3.0, 2.0, 2.0, 4.0, 2.0], {**PLATEAU, "epochs": 6, "average_last": 0.3}

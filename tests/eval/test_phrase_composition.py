@@ -1,8 +1,5 @@
 """Measures of composed phrases against naive implementations."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from composition_data import synthetic_phrases
@@ -12,7 +9,7 @@ import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.eval import Suite, compare_scores
 from embeddings.eval.statistics.confidence_intervals import normal_interval
-from embeddings.eval.tasks.phrase_composition import measures, median_interval, read_phrase_ratings
+from embeddings.eval.tasks.phrase_composition import median_interval, read_phrase_ratings
 from embeddings.plugins.tensor_indexing.composer import Composer
 from embeddings.plugins.tensor_indexing.fitting import cosine_ranks
 from embeddings.plugins.tensor_indexing.phrase_pairs import TEST
@@ -86,27 +83,11 @@ def test_ratings_equal_the_naive_implementation(model, ratings, function):
         assert found[None, measure].value == pytest.approx(np.mean(values), abs=1e-6)
 
 
-def test_own_vectors_of_phrases(model, ratings):
-    own = [r for r in em.evaluate(model, phrases=ratings) if r.method == "own" and r.section]
-    known = {f"{a}_{b}" for a, b in ((row[2], row[3]) for row in judged())} & set(model.vectors.words)
-    assert known
-    assert all(0 < result.covered < result.total for result in own)
-
-
 def test_plain_vectors_have_functions_without_parameters(model, ratings):
     results = em.evaluate(model.vectors, phrases=ratings)
     assert {result.method for result in results} == {"additive", "multiplicative", "own"}
     with pytest.raises(SettingError, match="held-out phrases require"):
         em.evaluate(model.vectors, phrases="held-out")
-
-
-def test_a_type_without_phrases_has_the_same_measures_without_values(model):
-    composer = Composer.of(model)
-    full, empty = (
-        list(measures(composer, rows, "any", "additive")) for rows in (composer.examples, composer.examples[:0])
-    )
-    assert {name for name, _, _ in empty} == {name for name, _, _ in full}
-    assert {value for _, value, _ in empty} == {None}
 
 
 def test_held_out_equals_the_naive_implementation(model):
@@ -195,18 +176,3 @@ def test_only_mean_ratings_are_compared(model, ratings):
     for one in found:
         if one.method != "own":
             assert one.value_second == pytest.approx(values[one.section, one.method].value)
-
-
-@pytest.mark.measure
-def test_the_published_set_is_read():
-    data = Path(os.environ.get("EMBEDDINGS_DATA", "no-data"))
-    path = data / "phrase" / "mitchell-lapata-2010" / "mitchell_data.txt"
-    if not path.exists():
-        pytest.skip("EMBEDDINGS_DATA names no folder with the ratings of Mitchell and Lapata")
-    found = read_phrase_ratings(path).ratings
-    assert {type: len(pairs) for type, pairs in found.items()} == dict.fromkeys(
-        ("verb-object", "adjective-noun", "noun-noun"), 108
-    )
-    assert all(len(raters) == 18 for pairs in found.values() for raters in pairs.values())
-    assert ("use", "knowledge", "exercise", "influence") in found["verb-object"]
-    assert Composer.of(em.Vectors(["a"], np.ones((1, 2)))).known_functions() == ["additive", "multiplicative", "own"]

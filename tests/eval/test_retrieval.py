@@ -8,8 +8,8 @@ import pytest
 from text_sets import by_measure, write_csv, write_retrieval
 
 import embeddings as em
-from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.eval.tasks.retrieval import MEASURES, measure_queries, read_retrieval_set
+from embeddings.errors import SettingError
+from embeddings.eval.tasks.retrieval import MEASURES, read_retrieval_set
 
 
 def naive_measures(ranking, grades):
@@ -42,33 +42,6 @@ def test_retrieval_equals_the_naive_implementation(vectors, tmp_path):
         assert result.low < result.value < result.high
         assert (result.set, result.total) == (tmp_path.name, len(test.queries))
         assert result.covered == int(queries.any(axis=1).sum()) < result.total
-
-
-@pytest.mark.golden
-@pytest.mark.slow  # ranx compiles at import
-def test_retrieval_measures_equal_ranx():
-    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
-    rng = np.random.default_rng(2)
-    found = np.stack([rng.permutation(300)[:100] for _ in range(30)])
-    relevant = [
-        {int(document): int(rng.integers(1, 4)) for document in rng.choice(300, 7, replace=False)} for _ in range(30)
-    ]
-    judgements = {f"q{n}": {f"d{row}": grade for row, grade in grades.items()} for n, grades in enumerate(relevant)}
-    runs = {f"q{n}": {f"d{row}": 1.0 - rank / 200 for rank, row in enumerate(rows)} for n, rows in enumerate(found)}
-    theirs = ranx.evaluate(ranx.Qrels(judgements), ranx.Run(runs), ["ndcg@10", "recall@10", "recall@100", "mrr@10"])
-    ours = measure_queries(found, relevant).mean(axis=0)
-    assert ours == pytest.approx(list(theirs.values()), abs=1e-9)
-
-
-def test_retrieval_through_an_index(vectors, tmp_path):
-    paths = write_retrieval(tmp_path)
-    exact, indexed = (
-        [result.value for result in em.evaluate(vectors, retrieval=[paths], index=index)] for index in (None, "exact")
-    )
-    assert exact == indexed
-    assert em.evaluate(vectors, retrieval=paths, index="lsh:bits=32")[0].protocol != ""
-    with pytest.raises(EmbeddingsError, match="no-such"):
-        em.evaluate(vectors, retrieval=paths, index="no-such")
 
 
 def test_trec_judgements_are_read(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from naive_bootstrap import resample_counts
 from scipy.stats import norm, t
 
-from embeddings.eval import compare_scores, evaluate
+from embeddings.eval import evaluate
 from embeddings.eval.statistics.results import (
     BinaryScores,
     Comparison,
@@ -165,12 +165,6 @@ def test_holm_by_hand():
         pytest.approx(p) if p else None for p in (0.04, 0, 0.09, 0.09, 0.025, 0.9)
     ]
     assert [one.p for one in corrected] == ps
-
-
-def test_settings_are_compared_once_each():
-    tables = np.random.default_rng(2).random((3, 2, 20))
-    settings = [[setting(table, name)] for table, name in zip(tables, "abc", strict=True)]
-    assert [(one.first, one.second) for one in compare_scores(settings)] == [("a", "b"), ("a", "c"), ("b", "c")]
 
 
 def test_a_list_of_vectors_is_evaluated_as_runs(tmp_path):

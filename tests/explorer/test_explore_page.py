@@ -150,13 +150,6 @@ def test_completions_by_keys_alone(page):
     assert page.evaluate("document.querySelector('#word').value") == "k"
 
 
-def test_a_completion_is_chosen_by_the_mouse(page):
-    page.fill("#word", "que")
-    until(page, "document.querySelector('[role=option]')?.innerText === 'queen'")
-    page.click("[role=option]")
-    until(page, "document.querySelector('#neighbours h2')?.innerText === 'queen'")
-
-
 def test_words_of_other_forms(page):
     page.fill("#word", "kings")
     page.keyboard.press("Enter")
@@ -198,19 +191,6 @@ def test_two_words_compared_with_evidence(page):
     assert all(
         fact in text for fact in ("Cosine", "95 % interval", "Rank of queen near king", "Shared neighbours", "PMI")
     )
-
-
-def test_compare_and_go_on_from_a_neighbour(page):
-    page.fill("#word", "cat")
-    announced(page, "neighbours of cat")
-    until(page, "!document.querySelector('[role=option]')")
-    other = page.evaluate("document.querySelector('#neighbours .word').innerText")
-    page.click("#neighbours .quiet")
-    until(page, "document.querySelector('#compare h2')")
-    assert title(page, "compare") == f"cat and {other}"
-    page.click("#tab-neighbours")
-    page.click("#neighbours .word")
-    until(page, f"document.querySelector('#neighbours h2').innerText === {json.dumps(other)}")
 
 
 def test_the_map_with_keys_mouse_and_table(page):

@@ -45,24 +45,6 @@ def vectors():
     return em.Vectors(WORDS[:30], rng.standard_normal((30, 7)), counts=np.arange(300, 0, -10))
 
 
-@pytest.mark.parametrize("weighting", ["subsample", "sif"])
-def test_frequencies_are_those_of_the_training_corpus(weighting):
-    """Words below min_count are part of the corpus."""
-    texts = ["a a a a b b", "c a"]
-    vectorizer = em.sklearn.MeanVectorizer(settings={**SMALL, "min_count": 2}, pool=weighting).fit(texts)
-    assert vectorizer.frequencies_.counts.tolist() == [5, 2]
-    assert vectorizer.frequencies_.total == 8
-    assert em.sklearn.MeanVectorizer(settings=SMALL, pool="mean").fit(texts).frequencies_ is None
-
-
-def test_vectors_without_counts_are_weighted_by_the_texts(vectors):
-    bare = em.Vectors(vectors.words, vectors.matrix)
-    vectorizer = em.sklearn.MeanVectorizer(vectors=bare, pool="sif").fit(["w0 w0 w1"])
-    assert vectorizer.frequencies_.words == ["w0", "w1"]
-    with pytest.raises(SettingError, match=r"frequencies.*counts"):
-        em.sklearn.MeanVectorizer(vectors=bare, pool="sif", frequencies="vectors").fit(["w0"])
-
-
 def test_one_thread_and_a_seed_are_bit_reproducible():
     texts = list(make_texts())
     one, again, other = (

@@ -10,7 +10,7 @@ import benchmark
 import benchmark_table
 import processes
 import pytest
-from benchmark_programs import OURS, PEERS, Job, ModelConfig, Program, model_configs
+from benchmark_programs import OURS, Job, ModelConfig, Program, model_configs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optional_libraries import import_gensim, needs_gensim
@@ -117,13 +117,6 @@ def test_a_described_program_is_run(tmp_path):
     assert workspace.run(made("cbow"), 1, tool)["error"] == "no cbow"
 
 
-MACHINE = {
-    "processor": "a processor", "cores": 2, "cores_available": 2, "system": "a system", "tools": {},
-    "date": "2025-01-01",
-    "corpus": {"sources": ["text.txt"], "words": 100, "types": 10},
-}  # fmt: skip
-
-
 def row(tool, seed, cpu, **more):
     times = dict.fromkeys(benchmark_table.TIMES, cpu)
     shape = {"trainer": "cbow", "dim": 10, "negatives": 5, "epochs": 2, "threads": 1}
@@ -140,16 +133,6 @@ def test_times_are_medians_and_scores_are_means(tmp_path):
     assert ours.ranges["wordsim353"] == (0.1, 0.6)
     assert ours.words_per_second == ours.speed("training") == 100
     assert theirs.ratios == dict.fromkeys(benchmark_table.TIMES, 10)
-
-
-def test_failures_incomplete_reading_and_varying_settings_are_shown():
-    failed = {**row("gensim", 1, None), "error": "it | broke"}
-    lazy = row("fasttext", 1, 1.0, words_read=20, dim=300)
-    lines = benchmark_table.markdown([row("embeddings", 1, 1.0), failed, lazy], MACHINE, [OURS, *PEERS]).splitlines()
-    assert "Common settings: negatives 5, epochs 2, threads 1." in lines
-    assert next(line for line in lines if line.startswith("| model")).startswith("| model | dim | tool |")
-    assert next(line for line in lines if "| gensim |" in line).endswith("| 0 | 1 failed: it \\| broke |")
-    assert next(line for line in lines if "| fasttext |" in line).endswith("| 1 | read only 10 % of the words |")
 
 
 @needs_wait4

@@ -1,12 +1,7 @@
 """Tables that are rendered from records, worked by hand, and the examples of the guide."""
 
 import pytest
-from composition_data import synthetic_phrases
 from studies.page_tables import LANGUAGES, composition_tables, examples, with_table
-from study import main
-
-import embeddings as em
-from embeddings.errors import FormatError
 
 
 def test_the_examples_are_current():
@@ -61,22 +56,3 @@ def test_means_and_wins(written):
         "| type | tensor-additive against | squared error | mean rank | reciprocal rank | ratings |"
     )
     assert second.splitlines()[2] == "| red | additive | better, in 1 of 2 | worse, in 0 of 2 |  | better, in 1 of 1 |"
-
-
-def test_the_curve_marks_the_best_epoch(tmp_path):
-    vectors, triples, _ = synthetic_phrases()
-    model = em.TensorIndexing(min_phrases=50, fit_epochs=2, rank=1).fit(vectors, triples, threads=1)
-    model.save(tmp_path / "m")
-    main(["composition-curve", "--models", str(tmp_path / "m"), "--out", str(tmp_path / "curve")])
-    rows = [line.split(" | ") for line in (tmp_path / "curve.md").read_text().splitlines()[2:]]
-    for type, passes in model.record["curve"].items():
-        errors = [dev for _, dev, _ in passes["tensor-additive"]]
-        of = [row for row in rows if row[0] == f"| {type}"]
-        assert [row[1] for row in of] == [str(number) for number in range(len(errors))]
-        assert [place for place, row in enumerate(of) if "best" in row[-1]] == [errors.index(min(errors))]
-
-
-def test_other_files_are_refused(tmp_path):
-    (tmp_path / "x.tsv").write_text("a\tb\n1\t2\n")
-    with pytest.raises(FormatError, match="no results of composition"):
-        composition_tables(tmp_path / "x.tsv")

@@ -46,18 +46,6 @@ def test_each_command_of_a_group_has_a_page_of_its_own():
     assert f"{folder}/train/skipgram.md" in groups[0]["embeddings train"]
 
 
-def test_short_names_stay_on_one_line():
-    html = site_pages.on_page_content("<code>--similarity</code> <code>embeddings evaluate vectors</code>")
-    assert html == '<code class="word">--similarity</code> <code>embeddings evaluate vectors</code>'
-    html = site_pages.on_page_content("<code>--case [lower|keep]</code> a|b")
-    assert html == "<code>--case [lower|<wbr>keep]</code> a|b"
-
-
-def test_no_two_pages_share_a_path_where_case_does_not_count():
-    paths = [path.lower() for path in site_pages.name_pages()]
-    assert len(paths) == len(set(paths))
-
-
 def test_a_page_that_lists_names_becomes_an_index(root):
     path = "reference/trainers.md"
     text = site_pages.on_page_markdown((root / "docs" / path).read_text(encoding="utf-8"), page=page_at(path))
@@ -66,18 +54,7 @@ def test_a_page_that_lists_names_becomes_an_index(root):
     assert links == [(f"em.{name}", name) for name in site_pages.listed_names()[path]]
 
 
-def test_names_are_labelled_as_users_import_them():
-    assert site_pages.label("SkipGram") == "em.SkipGram"
-    assert site_pages.label("training.RunLog") == "em.training.RunLog"
-    assert site_pages.label("eval.Suite") == "embeddings.eval.Suite"
-
-
 def test_the_site_has_the_pictures_that_its_pages_show(root):
     found = site_pages.pictures()
     assert {"neighbours.svg", "kernels/roofline.png", "distillation/results.png"} <= set(found)
     assert all((root / "eval" / "results" / name).is_file() for name in found)
-
-
-def test_a_page_without_names_is_unchanged_but_for_pictures():
-    text = "![Plot](../../eval/results/neighbours.svg)"
-    assert site_pages.on_page_markdown(text, page=page_at("words/search.md")) == "![Plot](../results/neighbours.svg)"
