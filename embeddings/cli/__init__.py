@@ -43,6 +43,7 @@ class CommandLine(click.Group):
         """Run a command and exit."""
         arguments = list(args[0] if args else kwargs.pop("args", None) or sys.argv[1:])
         try:
+            # before anything is opened, as a closed standard output would give its number to the first file
             replace_streams()
             arguments = list(map(without_query, arguments))
         except EmbeddingsError as error:
@@ -50,6 +51,7 @@ class CommandLine(click.Group):
             sys.exit(exit_code(error))
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         kwargs |= {"standalone_mode": False, "color": False if plain else None}
+        # not in click's standalone mode, which would exit before standard output is flushed and checked
         with interrupting_signals() as signals:
             try:
                 code = super().main([word for word in arguments if word != "--debug"], **kwargs)
@@ -103,6 +105,7 @@ def summary_of(name: str) -> str:
     """The summary of a command: the first line of its module."""
     from importlib.resources import files
 
+    # read, not imported: with its imports, each command takes up to a second
     with files(__name__).joinpath(f"{name.replace('-', '_')}.py").open(encoding="utf-8") as module:
         text = module.readline().partition(": ")[2].rstrip('"\n')
     return text[:1].upper() + text[1:]

@@ -83,6 +83,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse `-output` and `-hs`, options of word2vec, which click would read as `-o utput` and `-h s`."""
+        # click takes one dash for short options that are joined, so these would silently name a file
         for word in args:
             if word in ("-output", "-hs"):
                 raise click.NoSuchOption(word, ctx=ctx)
@@ -116,6 +117,7 @@ class Command(click.Command):
         records = {name: [option.get_help_record(ctx) for option in groups[name]] for name in groups}
         sections = {titles[name]: list(filter(None, records[name])) for name in groups}
         text, last = cleandoc(self.help or ""), list(sections)[-1]
+        # the width is fixed: whether all options fit must not depend on the terminal
         complete = sections | {last: [*sections[last], ("-h, --help", "Show this message and exit.")]}
         if self.page(click.HelpFormatter(width=WIDTH), ctx, text, complete).count("\n") < LINES:
             return self.page(ctx.make_formatter(), ctx, text, complete)

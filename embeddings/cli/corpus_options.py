@@ -100,6 +100,7 @@ def recorded_reading(model: Any) -> dict[str, Any]:
 
 def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a `Corpus`: options, with the options of a format, such as labels, as an object."""
+    # where --lines is a number of lines to print, the parameter `lines` of a corpus has another option
     if "text_lines" in options:
         return {"lines" if name == "text_lines" else name: value for name, value in options.items()}
     for option, (argument, kind, parameters) in FORMATS.items():

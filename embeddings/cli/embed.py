@@ -59,6 +59,7 @@ class TableWriter:
             columns = pa.table({})
         if self.name in columns.column_names:
             raise CorpusError(f"the input has a column {self.name!r}: choose another name with --vector-column")
+        # records of JSON may begin with null or whole numbers; until the first group is written, types can widen
         if self.writer is None:
             self.schema = columns.schema if self.schema is None else wider_schema(self.schema, columns.schema)
         columns = as_first_columns(columns, self.schema)
@@ -118,6 +119,7 @@ def writing_array(stream: BinaryIO, dim: int, dtype: str) -> Iterator[Write]:
     header = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": (0, dim)}
     write_header = np.lib.format.write_array_header_1_0  # its header has room for any number of rows
     rows = 0
+    # numpy maps the file, so its length and its header must agree: the header is written again with the rows
     write_header(stream, header)
 
     def write(columns: Any, vectors: np.ndarray) -> None:
@@ -159,6 +161,7 @@ class JsonLinesWriter:
         encode = json.JSONEncoder(ensure_ascii=False, default=json_text).encode
         for batch in table.to_batches(max_chunksize=1 << 12):
             vectors = batch.column(self.name)
+            # Arrow prints a float in the fewest digits that read back equal; Python would print those of a double
             flat = vectors.flatten()
             flat = flat.cast(pa.float32()) if pa.types.is_float16(flat.type) else flat
             offsets = np.arange(0, len(flat) + 1, vectors.type.list_size, dtype=np.int64)

@@ -108,6 +108,7 @@ class Evaluation:
         """Read the test sets, and check the paths of all vectors; with `unknown`, unknown words get a vector."""
         settings = evaluation_options.suite_settings(options, defaults)
         suite = Suite.read(**settings, encoding_errors=read_options["errors"])
+        # a misspelled path of the last vectors must not be found after hours of scoring the first
         runs = list(map(parse_runs, vectors))
         check_paths((*(path for _, paths in runs for path in paths), *concat_with))
         for path in (path for _, paths in runs for path in paths):

@@ -102,6 +102,7 @@ def command(
         replicates=None if confidence is None else StabilityRuns.load(confidence), is_documents=documents,
         texts=index,
     )  # fmt: skip
+    # the page opens at once and shows what is ready; the map of words may take a minute
     with ExplorerServer(explorer, port or 0) as server:
         Thread(target=explorer.prepare, name="prepare", daemon=True).start()
         click.echo(server.address)

@@ -95,7 +95,8 @@ def from_settings(settings: type, only: Collection[str] | None = None) -> list[O
     for field in dataclasses.fields(settings):
         if only is not None and field.name not in only:
             continue
-        type_, _ = split_optional(types[field.name])  # which click checks; the settings class checks its bounds
+        # a class of settings checks its bounds itself, also for Python; click checks types only
+        type_, _ = split_optional(types[field.name])
         name = flag(field.name)
         switch = field.metadata.get("flags") or f"{name}/--no-{name.removeprefix('--')}"
         options.append(
@@ -130,6 +131,7 @@ def from_signature(
     signature, texts = inspect.signature(function).parameters, argument_texts(documented or function)
     parts = {name: parts_of(name, declaration) for name, declaration in parameters.items()}
 
+    # docstrings name parameters; a help text names the options of this command
     def named(match: re.Match[str]) -> str:
         return parts[match[1]][0].split()[-1] if match[1] in parts else {"out": "OUT"}.get(match[1], match[1])
 

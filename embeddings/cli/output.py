@@ -24,6 +24,7 @@ def print_json(value: Any) -> None:
 
         value = to_jsonable(value)
         text = json.dumps(value, ensure_ascii=False, indent=2)
+    # half of a surrogate pair is valid in JSON, not in UTF-8; other characters may be missing in an 8-bit encoding
     try:
         text.encode(sys.stdout.encoding, "surrogatepass")
     except UnicodeEncodeError:  # an 8-bit encoding
@@ -57,16 +58,11 @@ def print_rows(rows: Iterable[Any], as_json: bool = False) -> None:
         return
     results: list[dict[str, Any]] = []
     finished = False
-    shows_count = is_terminal() and sys.stderr.isatty() and not isinstance(rows, list)
     try:
-        for row in rows:
-            results.append(row)
-            if shows_count:
-                click.echo(f"\r{quantity(len(results), 'result')}", nl=False, err=True)
+        results.extend(rows)
         finished = True
     finally:
-        if shows_count:
-            click.echo("\r\x1b[K", nl=False, err=True)
+        # the rows before a failure may have taken hours
         if as_json and (results or finished):
             print_json(results)
         elif results:

@@ -164,6 +164,7 @@ def predict(
 
 def read_batches(text: str, reading: dict[str, Any], bar: Bar) -> Iterator[TextBlock]:
     """The texts of a file or of standard input, or the argument itself."""
+    # as in fastText's shell, a text may stand in place of a file; a misspelled file name must be noticed
     if text != STANDARD_INPUT and reading["text_column"] is None and not may_exist(text):
         if not any(map(str.isspace, text)):
             note(f"no file is called {text!r}, so the labels are those of this text")

@@ -61,6 +61,7 @@ class WarningPrinter(logging.Handler):
         """Print a warning, unless a similar one was just printed."""
         if perf_counter() - self.printed_at.get(record.msg, float("-inf")) >= WARNING_INTERVAL:
             self.printed_at[record.msg] = perf_counter()
+            # else the warning would continue the line of the bar
             for display in displays:
                 display.clear()
             note(f"warning: {record.getMessage()}")

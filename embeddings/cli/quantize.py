@@ -56,6 +56,7 @@ def command(
     composes those of unknown words, but is not trained further. A small classifier is a file that fastText reads too;
     compare it with MODEL by `embeddings evaluate MODEL OUT --labels FILE`.
     """
+    # kinds of models have different options, so the model is looked at before they are checked
     is_classifier = has_classifier(model)
     for name in filter(is_given, ("storage",) if is_classifier else OF_CLASSIFIERS):
         kind = "is a classifier" if is_classifier else "is not a classifier"

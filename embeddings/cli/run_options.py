@@ -52,6 +52,7 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     if path is None:
         return None
     ctx.meta[CONTINUED_MODEL] = path
+    # this option is eager: its defaults must be known before click converts the other options
     model = load_model(path)
     if model.name != ctx.info_name:
         raise click.UsageError(f"{path} is a {model.name} model; continue it with: embeddings train {model.name}")

@@ -39,11 +39,6 @@ def check_extension(path: str, extensions: Sequence[str], *, force: bool) -> Non
     check_file(path, force=force)
 
 
-def is_within(path: str | os.PathLike[str], place: str | os.PathLike[str]) -> bool:
-    """Whether a path is `place` or lies inside it."""
-    return Path(path).resolve().is_relative_to(Path(place).resolve())
-
-
 def keeps_classifier(out: str) -> bool:
     """Whether a trained classifier is saved at this path as a whole, not only its vectors."""
     return not is_vector_file(out) or Path(out).suffix.lower() in CLASSIFIER_FILES
@@ -114,9 +109,12 @@ def check_not_input(
     """
     for number, target in enumerate(targets):
         for option, path in inputs:
-            if number == 0 and option in replaceable and target.resolve() == path.resolve():
+            # a link, or a way through another folder, leads to the same file
+            output, read = target.resolve(), path.resolve()
+            if number == 0 and option in replaceable and output == read:
                 continue
-            if is_within(path, target) or (is_within(target, path) and not (may_add and not target.exists())):
+            is_part = output.is_relative_to(read) and not (may_add and not target.exists())
+            if is_part or read.is_relative_to(output):
                 names = display_name(target), display_name(path)
                 raise SettingError(f"output {names[0]} would overwrite {option} {names[1]}; choose another path")
 
@@ -156,6 +154,7 @@ def save(write: Save, result: Any, out: str, force: bool) -> Any:
         try:
             return write(out, result, force)
         except Exception as error:  # any error: hours of work must not be lost
+            # the folder may have vanished, or another process may have written the output: both leave other places
             raise OutputError(f"{marked(error)}; {save_elsewhere(write, result, out)}") from error
 
 

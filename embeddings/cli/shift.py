@@ -73,6 +73,7 @@ def command(
         encoded = text.encode(progress=reading, threads=threads)
         report_corpus(encoded, reading)
         if second is not None:
+            # both texts are encoded together, so that words have the same ids; the first documents are those of FIRST
             n_first = len(Corpus(first, **settings).encode().documents) - 1
             members = (np.arange(len(encoded.documents) - 1) >= n_first).astype(np.int64)
         else:

@@ -50,6 +50,7 @@ def interrupting_signals() -> Iterator[list[int]]:
             timer.daemon = True
             timer.start()
 
+    # Python prints and drops an exception of a destructor; without this, a Ctrl-C at such a moment would do nothing
     sys.unraisablehook = repeat_interrupt
     try:
         with handled_signals(interrupt):

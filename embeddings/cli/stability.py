@@ -5,7 +5,6 @@ from time import perf_counter
 from typing import Any
 
 import click
-import numpy as np
 
 from embeddings.analysis import stability_runs
 from embeddings.cli import corpus_options
@@ -58,12 +57,7 @@ def command(
     if encoded.fingerprint != source.record.get("corpus", encoded.fingerprint):
         note("the model was trained on another text or with other settings; the results are those of this text")
     with Bar(output.quiet, "training") as bar:
-        trainings, seconds = resamples + seeds, source.record.get("seconds")
-        size = trainings * len(source.vectors) * source.vectors.dim * np.dtype(np.float16).itemsize
-        costs = quantity(trainings, "training")
-        if isinstance(seconds, int | float):
-            costs += f" of about {seconds:.1f} s as recorded in the model, {trainings * seconds:.0f} s in all"
-        bar.notice(f"{costs}; {size / 1e6:,.1f} MB of memory and of disk")
+        bar.notice(f"{quantity(resamples + seeds, 'training')} of about the time that the model took")
         start = perf_counter()
         result = stability_runs.stability(
             source, text, resamples=resamples, seeds=seeds, resample_by=resample_by, seed=seed, threads=threads,

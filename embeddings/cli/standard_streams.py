@@ -48,6 +48,7 @@ def replace_streams() -> None:
     Raises:
         OutputError: standard output is closed.
     """
+    # a parent may have closed any of the three; the system gives the lowest free number to the next file
     while (number := os.open(os.devnull, os.O_RDWR)) <= MESSAGES:  # else an output file gets the number of a closed one
         pass
     os.close(number)
@@ -76,6 +77,7 @@ def finish_output() -> None:
         OutputError: standard output cannot be written.
     """
     sys.stdout.flush()
+    # a duplicate is closed, because what follows may still print, and only closing reports errors of NFS and quotas
     if isinstance(getattr(getattr(sys.stdout, "buffer", None), "raw", None), StandardFile):
         try:
             os.close(os.dup(OUTPUT))

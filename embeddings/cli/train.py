@@ -83,6 +83,7 @@ def train(
     configured = trainer(**settings)
     if options.get("phrases") is None and run.get("continued") is not None:
         options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
+    # settings are checked above, and outputs before the text is read, which may take minutes
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     if runs is None:
         result = train_run(
@@ -117,6 +118,7 @@ def train_run(
     if interrupted and model.record.get("steps") == 0:  # its vectors are random
         note("interrupted before the first training step; nothing is saved")
         raise click.exceptions.Exit(EXIT_INTERRUPT)
+    # checkpoints go only after the model is safe
     save(write, model, out, force)
     if interrupted:
         report_interrupt(model.record, how, out)
@@ -156,6 +158,7 @@ def train_until_interrupted(
     """Read and train, with progress; returns the model, and whether the user interrupted."""
     read = partial(read_corpus, quiet=bar.quiet, threads=threads)
     with bar:
+        # a cluster reads shares of the text on its workers, so this process must not read it
         if how.cluster is None:
             how = dataclasses.replace(how, read=read)
         try:

@@ -119,6 +119,7 @@ def tune_trainer(
             seed=seed, report=lambda trial: bar.notice(describe(trial)), progress=bar,
         )  # fmt: skip
     command = winning_command(tuning, trainer.trainer_name, is_quantised=search.get("size") is not None)
+    # a second Ctrl-C, after the search has stopped, must not leave half a report
     with ignored_signals():
         write_report(StudyFolder.open(out), tuning, command)
     report(tuning, out, command, as_json=output.as_json)

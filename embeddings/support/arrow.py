@@ -57,6 +57,7 @@ def string_bytes(array: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     array = to_string_array(array)
     if not len(array):
         return np.empty(0, np.uint8), np.zeros(1, np.int64)
+    # a slice shares the buffers of the whole array: its offset is applied by hand
     starts = np.frombuffer(array.buffers()[1], np.int64, len(array) + 1, array.offset * 8)
     first, last = int(starts[0]), int(starts[-1])
     text = np.frombuffer(array.buffers()[2], np.uint8, last) if last else np.empty(0, np.uint8)

@@ -87,6 +87,7 @@ def foreign_access(folder: Path, *, with_content: bool = True) -> str | None:
             continue
         if status.st_uid not in (ROOT_USER, os.getuid()):
             return f"{path} belongs to another user; remove it, or set {VARIABLE} to a folder of your own"
+        # as /tmp: with the sticky bit others cannot replace folders of this user
         is_shared_root = path == root and status.st_mode & stat.S_ISVTX  # others cannot replace folders in it
         if is_enterable and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_shared_root:
             return (

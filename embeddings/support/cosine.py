@@ -23,6 +23,7 @@ def normalize_rows(matrix: np.ndarray) -> np.ndarray:
 def normalize(rows: np.ndarray) -> np.ndarray:
     """Scale to unit length along the last axis, in float64; zeros stay zero."""
     with np.errstate(invalid="ignore"):  # of NaN, some kinds of which numpy reports when they are converted
+        # the squares of float32 numbers above 1e19 are infinite, and those below 1e-23 are zero
         wide = np.asarray(rows, dtype=np.float64)
         norms = np.sqrt((wide * wide).sum(axis=-1, keepdims=True))
         wide = wide / np.where(norms == 0, 1, norms)

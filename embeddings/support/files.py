@@ -45,6 +45,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
 
         check_remote_output(path, force=force)
         return target
+    # not `resolve`: a link itself is replaced, so the folder that must be writable is that of the link
     folder = target.absolute().parent
     try:
         if is_stream(target):  # a rename would replace even /dev/null
@@ -118,6 +119,7 @@ def atomic_write(
             temporary = scratch / target.name
             temporary.mkdir()
             yield temporary
+            # before the rename: after a crash of the system, a renamed but unwritten file would be empty
             fsync(temporary)
             if force:
                 replace_folder(temporary, target, scratch / "old")
@@ -194,6 +196,7 @@ def replace_folder(temporary: Path, target: Path, old: Path) -> None:
     if not os.path.lexists(target):
         temporary.replace(target)
         return
+    # two renames would leave a moment without the folder
     if exchange(temporary, target):
         return
     target.replace(old)
@@ -209,6 +212,7 @@ def rename_all_into_place(temporary: Sequence[Path], targets: Sequence[Path], ol
 
     Even with `force`, a file that appears in the meantime is not replaced.
     """
+    # readers open the main file first, so it goes first and comes last
     old.mkdir()
     existing = [target for target in targets if force and os.path.lexists(target)]
     placed: list[tuple[Path, Path]] = []
@@ -272,6 +276,7 @@ def renameat2(source: Path, target: Path, flag: int) -> int:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):  # not Linux, or an old libc
         return errno.ENOSYS
+    # libc's own errno: Python's would be that of another call
     failed = rename(AT_FDCWD, os.fsencode(source), AT_FDCWD, os.fsencode(target), flag)
     return ctypes.get_errno() if failed else 0
 
@@ -282,6 +287,7 @@ def acquire_shared(path: Path) -> int | None:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
         return None
+    # between opening and locking, a remover may have taken the folder: a lock on a removed file protects nothing
     with suppress(OSError):  # another file may have this path by now, or none
         if try_lock(descriptor, exclusive=False) and os.path.samestat(path.stat(), os.fstat(descriptor)):
             return descriptor

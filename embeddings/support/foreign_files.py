@@ -69,6 +69,7 @@ def path_below(folder: Path, name: str) -> Path:
         FormatError: as `check_name`; links lead out of the folder; or it is a pipe or device, or cannot be a path.
     """
     path = folder.joinpath(*check_name(name))
+    # resolving follows links, so that one in the middle of the path cannot lead out either
     try:
         is_inside = path.resolve().is_relative_to(folder.resolve())
         with suppress(FileNotFoundError):

@@ -39,6 +39,7 @@ def hide_secrets(message: str) -> str:
 
 def mask(message: str, min_length: int = MIN_SECRET) -> str:
     """Return a message with credentials, or the beginning of one that the message shortens, replaced by ***."""
+    # messages shorten long values, so the beginning of a secret is masked wherever it ends
     known = spellings(min_length)
     starts = re.compile("|".join(re.escape(secret[:START_OF_SECRET]) for secret in known) or "(?!)")
     shown, match = "", starts.search(message)

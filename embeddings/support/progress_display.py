@@ -76,6 +76,7 @@ class ProgressDisplay:
     def update(self, done: int, total: int | None, details: str, action: str | None = None) -> None:
         """Show that `done` of `total` steps are complete."""
         share, name = done / total if total else None, printable(action or self.action)
+        # kernels report often: most reports must cost no more than this comparison
         now, is_last = perf_counter(), self.leave and share is not None and share >= 1
         if now < self._due and not (is_last and self._is_shown):
             return

@@ -79,6 +79,7 @@ class ResultTable(list[Row]):
         titles = (self.columns.get(name) or None for name in header)
         columns = zip(header, titles, sides, strict=True)
         heads = [tag("th", name, title=title, style=side) for name, title, side in columns]
+        # the numbers of a column have the same decimals, so its cells are formatted together
         texts = zip(*map(column_cells, zip(*rows, strict=True)), strict=True)
         body = []
         for row, line in zip(rows, texts, strict=False):  # there are no texts of no rows

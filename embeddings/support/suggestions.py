@@ -65,6 +65,7 @@ def candidates(keys: Any, key: str, edits: int) -> NDArray[np.int64]:
     is_similar = pc.and_(pc.greater_equal(lengths, len(key) - edits), pc.less_equal(lengths, len(key) + edits))
     rows = np.flatnonzero(is_similar.to_numpy(zero_copy_only=False))
     similar = keys.filter(is_similar)
+    # k edits change at most k of k + 1 parts
     borders = [len(key) * part // (edits + 1) for part in range(edits + 2)]
     contains_part = np.zeros(len(rows), bool)
     for start, stop in pairwise(borders):

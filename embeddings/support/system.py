@@ -29,6 +29,7 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
         _, controllers, group = line.split(":", 2)
         if controllers and "cpu" not in controllers.split(","):
             continue
+        # cgroup v2 has one tree without controllers in this line; v1 has a tree for each
         mount = root / "sys/fs/cgroup" / (controllers and "cpu")
         folder = mount / group.strip("/")
         quotas += [group_quota(place) for place in (folder, *folder.parents) if place.is_relative_to(mount)]

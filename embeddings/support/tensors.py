@@ -60,6 +60,7 @@ def load(path: Path) -> dict[str, np.ndarray]:
     check_no_stream(path)
     arrays = {}
     with format_errors(path), path.open("rb") as stream:
+        # nothing is allocated by a length of the file before it is compared with the size of the file
         length, size = int.from_bytes(stream.read(8), "little"), path.stat().st_size - 8
         if length > min(size, MAX_HEADER):
             raise FormatError(f"the length of its header is {length:,} bytes, of {max(size, 0):,} that follow")
@@ -77,6 +78,7 @@ def parse_header(text: bytes, size: int) -> dict[str, dict[str, Any]]:
     """The entry of each tensor; `size` bytes follow the header. FormatError if it breaks the specification."""
     if not text.startswith(b"{") or not text.rstrip(b" ").endswith(b"}"):
         raise FormatError("its header must start with '{' and end with '}' or spaces")
+    # of two equal names some parsers take the first, others the last
     header: dict[str, Any] = json.loads(text.decode(), object_pairs_hook=unique_names)
     json.dumps(header, ensure_ascii=False).encode()  # raises ValueError for half of a surrogate pair
     metadata = header.pop("__metadata__", None)

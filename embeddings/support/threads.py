@@ -28,6 +28,7 @@ def map_in_order(
         yield from map(function, items)
         return
     pending: deque[Future[Result]] = deque()
+    # results wait for the oldest one, so that a slow item does not let finished results pile up
     with ThreadPoolExecutor(threads, thread_name_prefix=name) as pool:
         for item in items:
             pending.append(pool.submit(function, item))

@@ -22,6 +22,7 @@ def as_counts(counts: Any) -> NDArray[np.int64]:
 
 def sum_counts(counts: NDArray[np.int64]) -> int:
     """Return the sum of counts (n,); raises SettingError if it does not fit an int64."""
+    # a sum of int64 wraps around silently
     total = (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())  # neither half overflows
     if total > MAX_SUM:
         raise SettingError(f"the sum of the counts must be at most {MAX_SUM}, got {total}")

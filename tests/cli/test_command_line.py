@@ -1,21 +1,13 @@
 """The command line as a whole: help, exit codes, errors in one line, imports, pipes."""
 
 import sys
-from pathlib import Path
 
 import pytest
-from commands import TEXT, expect, process, refused
+from commands import expect, process, refused
 
 from embeddings.cli import COMMANDS, main, summary_of
 
 NAMES = [name for commands in COMMANDS.values() for name in commands]
-
-
-@pytest.fixture
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text(TEXT)
-    return tmp_path / "text.txt"
 
 
 def test_help_lists_every_command_with_its_whole_summary():

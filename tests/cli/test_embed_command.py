@@ -1,6 +1,5 @@
 """`embeddings embed`: inputs, outputs, kept columns and errors."""
 
-import base64
 import json
 
 import numpy as np
@@ -86,20 +85,6 @@ def test_columns_and_types_of_ids_are_kept(file, vectors, tmp_path):
     columns, _ = read(tmp_path / "out.jsonl")
     assert columns["id"] == ids
     assert columns["day"][1] == "1970-01-02"
-
-
-def test_nested_and_binary_columns_are_kept(file, tmp_path):
-    table = pa.table({
-        "text": ["red car"] * 300, "struct": [{"a": 1, "b": "x"}] * 300, "binary": [b"1\xff", None] * 150,
-        "map": pa.array([[("k", 1)]] * 300, pa.map_(pa.string(), pa.int64())), "lists": [[{"z": [1]}]] * 300,
-    })  # fmt: skip
-    pq.write_table(table, tmp_path / "t.parquet")
-    out = tmp_path / "out.parquet"
-    expect("embed", file, tmp_path / "t.parquet", "-o", out)
-    assert pq.read_table(out).drop_columns("vector").to_pylist() == table.to_pylist()
-    expect("embed", file, tmp_path / "t.parquet", "--columns", "binary", "-o", tmp_path / "out.jsonl")
-    columns, _ = read(tmp_path / "out.jsonl")
-    assert [cell and base64.b64decode(cell) for cell in columns["binary"]] == table["binary"].to_pylist()
 
 
 def test_a_column_that_the_format_lacks_is_named(file, tmp_path):

@@ -33,21 +33,6 @@ def test_json_and_tables():
     assert "animals" in {row["section"] for row in table(expect("evaluate", "v.bin", *sets, "--sections").stdout)}
 
 
-def test_methods_and_intervals(folder):
-    rng = np.random.default_rng(1)
-    em.Vectors([f"w{i}" for i in range(50)], rng.standard_normal((50, 4))).save("w.bin")
-    (folder / "pairs").write_text("".join(f"w{i} w{i + 1} {i % 7}\n" for i in range(30)))
-    (folder / "questions").write_text(": s\nw1 w2 w3 w4\nw1 w2 w5 w6\n")
-    sets = ["--similarity", "pairs", "--analogy", "questions"]
-    rows = table(expect("evaluate", "w.bin", *sets, "--method", "3cosadd", "--method", "3cosmul").stdout)
-    assert [(row["measure"], row["method"], row["words"]) for row in rows if row["section"] == "all"] == [
-        ("spearman", "-", "all"),
-        ("pearson", "-", "all"),
-        *(("accuracy", method, "all") for method in ("3cosadd", "3cosmul")),  # all words are among the first 30,000
-    ]
-    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in rows)
-
-
 @pytest.mark.slow
 def test_report():
     arguments = ["evaluate", "v.bin", "v.bin", "--similarity", "pairs.tsv", "--report", "r.html"]

@@ -1,7 +1,6 @@
 """`embeddings evaluate --labels`."""
 
 import json
-from pathlib import Path
 
 import pytest
 from commands import expect, refused, run, table
@@ -43,18 +42,6 @@ def test_metrics():
     assert "'zz'" in run("evaluate", "m.ftz", "--labels", "t.txt", "--metric", "f1:zz").stderr
     assert "f2" in refused("evaluate", "missing", "--labels", "t.txt", "--metric", "f2", code=2)
     assert "--metric requires --labels" in refused("evaluate", "m.ftz", "--metric", "f1:a", code=2)
-
-
-def test_compare():
-    Path("n.ftz").write_bytes(supervised_model(quantised=True, pruned=11, seed=2).data)
-    rows = table(expect("compare", "m.ftz", "n.ftz", "--labels", "t.txt", "--labels", "t.jsonl").stdout)
-    assert [row["set"] for row in rows] == ["t.txt"] * 4 + ["t.jsonl"] * 4
-    assert [row["measure"] for row in rows] == ["precision@1", "recall@1", "f1@1", "macro-f1@1"] * 2
-    assert {(row["first"], row["second"], row["items"]) for row in rows} == {("m.ftz", "n.ftz", "3")}
-    entries = json.loads(expect("compare", *["m.ftz", "n.ftz", "m.ftz"], "--labels", "t.txt", "--json").stdout)
-    assert len(entries) == 12
-    assert "--sections" in refused("compare", "m.ftz", "n.ftz", "--labels", "t.txt", "--sections", code=2)
-    assert "--top requires --labels" in refused("compare", "m.ftz", "n.ftz", "-k", 2, code=2)
 
 
 def test_single_labels_are_shown_once_and_unknown_ones_are_named(folder):

@@ -10,9 +10,7 @@ from subword_models import fasttext_model
 from supervised_models import supervised_model
 
 import embeddings as em
-from embeddings.cli.export import read_words
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import FormatError
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
@@ -99,11 +97,6 @@ def test_counts(tmp_path, model):
     assert "counts" in refused("export", tmp_path / "v.parquet", tmp_path / "w.bin", "--counts", code=2)
 
 
-def test_outputs_are_checked_before_anything_is_read(tmp_path):
-    (tmp_path / "v.txt").write_text("mine")
-    assert "v.txt" in refused("export", tmp_path / "missing", tmp_path / "v.npy", code=1)
-
-
 def test_whole_models(tmp_path):
     path = tmp_path / "m.bin"
     fasttext_model().export(path, "fasttext")
@@ -116,12 +109,3 @@ def test_whole_models(tmp_path):
     expect("export", path, tmp_path / "output.npy", "--table", "output")
     assert np.array_equal(np.load(tmp_path / "output.npy"), em.load_model(path).tables["output"])
     assert "counts" in refused("export", path, tmp_path / "x.bin", "--format", "fasttext", "--no-counts", code=2)
-
-
-def test_word_lists(tmp_path):
-    path = tmp_path / "words"
-    path.write_bytes("new york\r\n日本\n\nnew york\nking".encode())
-    assert read_words(path) == ["new york", "日本", "king"]
-    path.write_bytes(b"a\n\xff\n")
-    with pytest.raises(FormatError, match=r"line 2:.*UTF-8"):
-        read_words(path)

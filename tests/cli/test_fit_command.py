@@ -1,7 +1,6 @@
 """`embeddings fit`, `compose` and `evaluate --phrases`."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -83,13 +82,3 @@ def test_vectors_of_any_kind_are_added(folder):
     message = refused(*command, "--function", "tensor-indexing", code=2)
     assert "'tensor-indexing'" in message
     assert "additive, multiplicative, own" in message
-
-
-def test_existing_output_is_replaced_only_with_force(folder, tmp_path):
-    before = (folder / "model" / "model.json").read_bytes()
-    assert "--force" in refused("fit", folder / "vectors.bin", "-o", folder / "model", *SMALL, code=1)
-    assert (folder / "model" / "model.json").read_bytes() == before
-    expect("fit", folder / "vectors.bin", "-o", tmp_path / "m", *SMALL, "--untyped")
-    expect("fit", tmp_path / "m", "-o", tmp_path / "m", "--force", *SMALL, "--untyped", "--rank", "3")
-    assert em.Model.load(tmp_path / "m").settings["rank"] == 3
-    assert os.listdir(tmp_path) == ["m"]

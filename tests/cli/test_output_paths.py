@@ -13,13 +13,6 @@ from embeddings.errors import SettingError
 
 
 @pytest.fixture
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text(TEXT)
-    return tmp_path / "text.txt"
-
-
-@pytest.fixture
 def model(text, tmp_path) -> em.Model:
     """A small model, also saved at v."""
     vectors = em.Vectors(["the", "cat"], np.ones((2, 3)), counts=[5, 2])

@@ -101,7 +101,6 @@ def test_labels_are_printed_without_control_characters(tmp_path):
 def test_errors_are_one_line(model, tmp_path):
     text = tmp_path / "t.txt"
     text.write_bytes(b"a\n\xff\n")
-    assert "does not exist" in refused("predict", tmp_path / "none.bin", "a", code=1)
     assert "--encoding-errors" in expect("predict", model, text, code=1).stderr
     expect("predict", model, text, "--encoding-errors", "replace")
     assert "extension" in refused("predict", model, text, "-o", tmp_path / "o.csv", code=1)
@@ -112,7 +111,4 @@ def test_errors_are_one_line(model, tmp_path):
     assert "exists" in refused("predict", model, text, "-o", tmp_path / "o.txt", code=1)
     expect("predict", model, text, "-o", tmp_path / "o.txt", "--force", code=1)
     assert (tmp_path / "o.txt").read_text() == "old"
-    em.Vectors(["a"], [[1.0]]).save(tmp_path / "v.npy")
-    assert "not a classifier" in refused("predict", tmp_path / "v.npy", "a", code=2)
-    expect("predict", model, "a", "--force", code=2)
     expect("predict", model, "a b", "--text-column", "text", code=1)

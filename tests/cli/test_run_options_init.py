@@ -9,13 +9,6 @@ from commands import SMALL, TEXT, expect, refused
 import embeddings as em
 
 
-@pytest.fixture(autouse=True)
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text(TEXT)
-    return tmp_path / "text.txt"
-
-
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory) -> Path:
     """A folder with a text and a model m trained on it."""

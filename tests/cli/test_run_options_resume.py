@@ -29,13 +29,6 @@ main()
 """
 
 
-@pytest.fixture
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text(TEXT)
-    return tmp_path / "text.txt"
-
-
 def interrupt(*args: object) -> Result:
     """A skip-gram run that Ctrl-C ends early."""
     with interrupted_at_check(8):
@@ -95,10 +88,6 @@ def test_an_unfinished_run_is_not_restarted_without_force(text, tmp_path):
     assert "read " not in result.stderr
     expect("train", "skipgram", text, "-o", "v", *SMALL, "--force")
     assert not (tmp_path / "v.checkpoints").exists()
-
-
-def test_resume_without_a_checkpoint_starts_from_the_beginning(text):
-    assert "No checkpoint" in expect("train", "cbow", text, "-o", "v", *SMALL, "--resume").stderr
 
 
 def test_without_checkpoints(text, tmp_path):

@@ -6,19 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import SMALL, TEXT, expect, refused
+from commands import SMALL, expect, refused
 
 import embeddings as em
 from embeddings.cli import saving
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import OutputError
-
-
-@pytest.fixture
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text(TEXT)
-    return tmp_path / "text.txt"
 
 
 @pytest.fixture

@@ -37,23 +37,6 @@ with interrupting_signals(), ignored_signals():
     assert process(name, script=script).stdout == "written\n"
 
 
-@needs_hangup
-@pytest.mark.parametrize("is_ignored", [True, False])
-def test_a_signal_that_nohup_ignores_stays_ignored(is_ignored):
-    script = f"""
-import os, signal
-signal.signal(signal.SIGHUP, signal.{"SIG_IGN" if is_ignored else "SIG_DFL"})
-from embeddings.cli.signals import interrupting_signals
-with interrupting_signals():
-    try:
-        os.kill(os.getpid(), signal.SIGHUP)
-        print("continues")
-    except KeyboardInterrupt:
-        print("ends")
-"""
-    assert process(script=script).stdout == ("continues\n" if is_ignored else "ends\n")
-
-
 AT_CALL = """
 import atexit, os, signal, sys
 import embeddings.__main__ as command

@@ -8,18 +8,9 @@ import pytest
 from commands import SMALL, TEXT, expect, refused
 
 import embeddings as em
-from embeddings.cli.train import report_interrupt
-from embeddings.training.run_options import RunOptions
 
 TINY = ["--dim", "4", "--epochs", "1", "--threads", "1", "--min-count", "1", "--subsample", "0"]
 WHOLE = ["--dim", "4", "--epochs", "1", "--threads", "1", "--subsample", "0"]
-
-
-@pytest.fixture
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text(TEXT)
-    return tmp_path / "text.txt"
 
 
 @pytest.fixture
@@ -127,8 +118,3 @@ def test_a_run_that_is_interrupted_before_the_first_step_saves_nothing(text, tmp
     result = expect("train", "skipgram", text, "-o", "v", *TINY, "--checkpoint-every", "never", code=130)
     assert result.stderr.splitlines()[-1] == "interrupted before the first training step; nothing is saved"
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
-
-
-def test_interrupts_name_the_unit_of_training(capsys):
-    report_interrupt({"words": 5, "total_words": 1000, "unit": "pairs"}, RunOptions(), "out")
-    assert "5 of 1,000 pairs" in capsys.readouterr().err

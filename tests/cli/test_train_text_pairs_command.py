@@ -28,14 +28,6 @@ def test_pairs_are_columns_of_tables_and_a_model_is_trained_further(rated, tmp_p
     assert em.load_model(further).settings["dim"] == 8
 
 
-def test_pairs_are_made_from_documents(tmp_path):
-    text = tmp_path / "text.txt"
-    fruits = "Apples\n" + "Apples are red fruits. " * 3 + "\n" + "Pears are green fruits. " * 3 + "\n"
-    text.write_text(f"{fruits}\nStones\n" + "Stones are hard to eat. " * 3 + "\n")
-    commands.expect("train", "text-pairs", text, "--pairs", "title-body", "-o", tmp_path / "model", *SMALL)
-    assert em.load_model(tmp_path / "model").record["pairs"] == 3
-
-
 def test_inputs_have_proportions(rated, tmp_path):
     (tmp_path / "more").mkdir()
     for number in range(2):

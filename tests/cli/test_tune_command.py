@@ -116,20 +116,6 @@ WORDS = ["tune", "skipgram", "text.txt", "-o", "s", "--min-count", 1, "--metric"
 CLASSIFIER = ["tune", "classifier", "train.txt", "-o", "s", *FIXED]
 
 
-@pytest.mark.parametrize(
-    ("trainer", "options"),
-    [
-        ("skipgram", ["--metric", "nosuch"]),
-        ("skipgram", ["--metric", "loss", "--vary", "windows"]),
-        ("skipgram", ["--metric", "loss", "--vary", "window=5..2"]),
-        ("glove", ["--metric", "loss"]),
-    ],
-)
-def test_a_search_is_refused_before_the_corpus_is_read(trainer, options):
-    printed = expect("tune", trainer, "text.txt", "-o", "s", "--trials", 1, *options, code=2).stderr
-    assert printed.startswith("Error: ")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupt_keeps_the_best_and_is_resumed(folder):
     command = [sys.executable, "-m", "embeddings", "tune", "classifier", "train.txt", *LABELS, *map(str, FIXED)]

@@ -14,18 +14,9 @@ def test_a_first_run_after_warm_compiles_nothing(tmp_path, python):
     assert rows[0]["seconds"] > 0
     text = tmp_path / "text.txt"
     text.write_text("".join(f"one two three word{number}\n" for number in range(5000)))
-    for options in (
-        [],
-        ["--combine", "sum"],
-        ["--shuffle"],
-        ["--negative-sharing", "window"],
-        ["--max-types", "50"],
-        ["--phrases", "auto"],
-    ):
-        run = python(
-            "-m", "embeddings", "train", "cbow", text, "-o", out, "--force", "--min-count", "1", *options, **cache
-        )
-        assert "compiling" not in run.stderr
+    for options in ([], ["--combine", "sum"], ["--negative-sharing", "window"], ["--phrases", "auto"]):
+        arguments = ["train", "cbow", text, "-o", out, "--force", "--min-count", "1", *options]
+        assert "compiling" not in python("-m", "embeddings", *arguments, **cache).stderr
     assert "compiling" not in python("-m", "embeddings", "neighbours", out, "one", **cache).stderr
     again = json.loads(python("-m", "embeddings", "warm", "cbow", "--json", **cache).stdout)
     assert again == [{"trainer": "cbow", "seconds": 0}]

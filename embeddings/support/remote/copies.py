@@ -75,6 +75,7 @@ def copy_all(address: Address, addresses: list[Address], names: list[str], known
         with suppress(OSError):
             os.utime(target)
         return target
+    # the name of a copy is made of identities, so a renamed folder is complete and current, or does not exist
     scratch = Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache_root))
     is_abandoned = Event()
     try:

@@ -135,6 +135,7 @@ def attempt(
     An interrupt takes effect at once, except while the action writes. Raises RemoteError if the last attempt failed, or
     one with a permanent error, and SettingError if the time limit is not valid.
     """
+    # a write that is abandoned on its thread could still appear after the command has ended
     wait = FIRST_WAIT
     for number in range(1, attempts + 1):
         try:

@@ -431,11 +431,13 @@ class RemoteReader(io.RawIOBase):
 
     def fetch_ahead(self, start: int, stop: int) -> Iterator[bytes]:
         """Yield the ranges of the file in order, while threads fetch the next ranges."""
+        # the first range is small: recognising a format needs its beginning only
         borders = chain([start], range(start + FIRST_PART, stop, PART_SIZE), [stop])  # lazy: a server names the size
         ranges = pairwise(borders if stop > start else [])
         if (first := next(ranges, None)) is not None:
             yield self.fetch(*first)
         yield from requests.map_ahead(lambda borders: self.fetch(*borders), ranges, N_AHEAD)
+        # ranges of two versions of a file would make a third one
         if file_status(self.address).identity != self.status.identity:
             raise RemoteError(self.address, requests.CHANGED)
 

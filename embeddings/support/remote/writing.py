@@ -38,6 +38,7 @@ def check_remote_output(path: StrPath, *, force: bool) -> Address:
         check_name(address.path, is_local=False)
         if has_files(address) and not force:
             raise exists_error(address)
+        # a listing needs other rights than writing, and buckets have rules for prefixes
         store, probe = arrow_store(address), temporary_name(address)  # writing is the only test of the permission
         attempt(probe, lambda: store.writer.open_output_stream(probe.store_path).close(), attempts=1, writes=True)
         attempt(probe, lambda: store.writer.delete_file(probe.store_path), attempts=1, writes=True)
@@ -112,6 +113,7 @@ def upload_files(pairs: Sequence[tuple[Path, Address]], *, force: bool) -> None:
             target = temporary_name(address) if size <= MAX_COPY else address
             placed.append((target, address))
             upload(path, target)
+        # uploads take minutes: another writer may have come first
         for target, address in reversed(placed):
             if not force and has_files(address):
                 raise exists_error(address)
