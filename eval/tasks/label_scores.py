@@ -1,7 +1,7 @@
 """Predicted labels and their scores: precision-recall curves, calibration, and paired tests of two classifiers."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -234,7 +234,8 @@ class LabelMetric:
         """
         self.check_label(labels)
         if self.level is not None:
-            return PrecisionRecallCurve.of(labels, self.label).value(self) or 0.0
+            best = precision_recall_curve(labels, self)
+            return 0.0 if best is None else best(np.ones(len(labels)))
         counts = label_counts(labels)
         if self.name == MACRO_F1:
             return macro_f1(*counts)
@@ -245,64 +246,50 @@ class LabelMetric:
         return numerator / denominator if denominator else 0.0
 
 
-@dataclass(frozen=True)
-class PrecisionRecallCurve:
-    """The predictions of a label, or of all, in descending order of probability.
+def precision_recall_curve(
+    labels: PredictedLabels, metric: LabelMetric
+) -> Callable[[NDArray[np.float64]], float] | None:
+    """A function that gives an operating point where texts count as often as their weights say, (texts,).
 
-    The curve has a point after each group of equal probabilities, and one of precision 1 and recall 0.
-
-    Arguments:
-        text: int64 (predictions,), the texts. is_hit: bool (predictions,). ends: int64 (points,), the last prediction
-            of each point.
-        actual: int64 (occurrences,), the texts with the label, once for each of their labels.
-        texts: the number of texts.
+    The curve orders the predictions of a label, or of all, by descending probability. It has a point after each group
+    of equal probabilities, and one of precision 1 and recall 0. The function gives NaN if all texts with the label have
+    weight 0; None is returned if there are no such texts.
     """
+    is_member = np.ones(len(labels.label), bool)
+    if metric.label is not None:
+        is_member = labels.label == labels.names.index(metric.label)
+    rows = np.flatnonzero(is_member & labels.is_predicted)
+    rows = rows[np.argsort(-labels.score[rows], kind="stable")]
+    scores, text, is_hit = labels.score[rows], labels.text[rows], labels.kind[rows] == BOTH
+    ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)[: len(rows)])
+    actual = labels.text[is_member & labels.is_actual]  # once for each label of a text
+    assert metric.level is not None
+    level = metric.level / 100
 
-    text: np.ndarray
-    is_hit: np.ndarray
-    ends: np.ndarray
-    actual: np.ndarray
-    texts: int
-
-    @classmethod
-    def of(cls, labels: PredictedLabels, label: str | None) -> "PrecisionRecallCurve":
-        """The curve of a label, or of all labels."""
-        is_member = np.ones(len(labels.label), bool)
-        if label is not None:
-            is_member = labels.label == labels.names.index(label)
-        rows = np.flatnonzero(is_member & labels.is_predicted)
-        rows = rows[np.argsort(-labels.score[rows], kind="stable")]
-        scores = labels.score[rows]
-        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)[: len(rows)])
-        actual = labels.text[is_member & labels.is_actual]
-        return cls(labels.text[rows], labels.kind[rows] == BOTH, ends, actual, len(labels))
-
-    def value(self, metric: LabelMetric) -> float | None:
-        """An operating point; None if no text has the label."""
-        return self.best(metric, np.ones(self.texts)) if len(self.actual) else None
-
-    def interval(self, metric: LabelMetric) -> Interval:
-        """The bootstrap interval of an operating point over texts."""
-        if self.texts < MIN_ITEMS or not len(self.actual):
-            return NO_INTERVAL
-        group = group_of(self.texts)
-        values = [
-            self.best(metric, weights[group]) for block in bootstrap_weights(int(group.max()) + 1) for weights in block
-        ]
-        return percentiles(np.array(values))
-
-    def best(self, metric: LabelMetric, weights: np.ndarray) -> float:
-        """An operating point where texts count as often as their weights say, (texts,); NaN if it is undefined."""
-        counts, total = weights[self.text], weights[self.actual].sum()
+    def best(weights: NDArray[np.float64]) -> float:
+        counts, total = weights[text], weights[actual].sum()
         if not total:
-            return np.nan
-        hits, predicted = np.cumsum(counts * self.is_hit)[self.ends], np.cumsum(counts)[self.ends]
+            return float("nan")
+        hits, predicted = np.cumsum(counts * is_hit)[ends], np.cumsum(counts)[ends]
         hits, predicted = hits[predicted > 0], predicted[predicted > 0]
         precision, recall = np.append(hits / predicted, 1.0), np.append(hits / total, 0.0)
-        assert metric.level is not None
-        if metric.name == PRECISION_AT_RECALL:
-            return float(precision[recall >= metric.level / 100].max(initial=0.0))
-        return float(recall[precision >= metric.level / 100].max(initial=0.0))
+        reached, wanted = (recall, precision) if metric.name == PRECISION_AT_RECALL else (precision, recall)
+        return float(wanted[reached >= level].max(initial=0.0))
+
+    return best if len(actual) else None
+
+
+def operating_point(labels: PredictedLabels, metric: LabelMetric) -> tuple[float | None, Interval]:
+    """The value of an operating point and its bootstrap interval over texts; None if no text has the label."""
+    best = precision_recall_curve(labels, metric)
+    if best is None:
+        return None, NO_INTERVAL
+    value = best(np.ones(len(labels)))
+    if len(labels) < MIN_ITEMS:
+        return value, NO_INTERVAL
+    group = group_of(len(labels))
+    blocks = bootstrap_weights(int(group.max()) + 1)
+    return value, percentiles(np.array([best(weights[group]) for block in blocks for weights in block]))
 
 
 BINS = 15  # of the calibration error, of equal width
@@ -392,8 +379,7 @@ class LabelScores:
         """The score of a metric, which may be one of these scores."""
         metric.check_label(self.predictions)
         if metric.level is not None:
-            curve = PrecisionRecallCurve.of(self.predictions, metric.label)
-            return self.measurement(str(metric), metric.label, curve.value(metric), curve.interval(metric))
+            return self.measurement(str(metric), metric.label, *operating_point(self.predictions, metric))
         name = metric.name + self.at_k
         found = (one for one in scores if (one.key.measure, one.key.section) == (name, metric.label))
         row = next(found, self.measurement(metric.name, metric.label, None))

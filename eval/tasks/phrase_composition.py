@@ -18,7 +18,7 @@ from embeddings.eval.tasks.word_similarity import correlation, to_number
 from embeddings.eval.test_sets import line_error, read_lines, set_name
 from embeddings.eval.word_matching import CaseFolding
 from embeddings.plugins.tensor_indexing.composer import FIRST, PART, PHRASE, SECOND, TYPE, Composer
-from embeddings.plugins.tensor_indexing.fitting import cosine_ranks, distance_ranks
+from embeddings.plugins.tensor_indexing.fitting import cosine_ranks
 from embeddings.plugins.tensor_indexing.functions import OWN
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, TEST
 from embeddings.support.cosine import normalize
@@ -191,11 +191,10 @@ class HeldOut:
 
 
 def score_held_out(subject: Subject) -> list[ItemScores]:
-    """Eight measures for every type and function, over the test phrases of a fitted model.
+    """Five measures for every type and function, over the test phrases of a fitted model.
 
-    The mean "cosine" of composed and true vector; the mean "squared-error"; "median-rank", "mean-rank" and the mean
-    "reciprocal-rank" of the true phrase by cosine, where rank 1 is the nearest of all phrases; and these three
-    "by-distance", the order that goes with the squared error (a cosine ignores norms).
+    The mean "cosine" of composed and true vector; the mean "squared-error"; and "median-rank", "mean-rank" and the mean
+    "reciprocal-rank" of the true phrase by cosine, where rank 1 is the nearest of all phrases.
     """
     composer, name = Composer.of(subject.word_source), subject.name
     if not len(composer.examples):
@@ -221,8 +220,8 @@ def measures(
 ) -> Iterator[tuple[str, float | None, Interval]]:
     """Name, value and interval of each measure over test examples (examples, 5)."""
     if not len(test):
-        names = [f"{mean}-rank{end}" for end in ("", "-by-distance") for mean in ("reciprocal", "median", "mean")]
-        yield from ((measure, None, NO_INTERVAL) for measure in ("cosine", "squared-error", *names))
+        names = "cosine", "squared-error", "reciprocal-rank", "median-rank", "mean-rank"
+        yield from ((measure, None, NO_INTERVAL) for measure in names)
         return
     matrix = composer.vectors.matrix
     first, second, true = (matrix[test[:, column]] for column in (FIRST, SECOND, PHRASE))
@@ -232,11 +231,10 @@ def measures(
     errors = np.square(composition.astype(np.float64) - true).sum(axis=1)
     yield "cosine", float(cosines.mean()), normal_interval(cosines)
     yield "squared-error", float(errors.mean()), normal_interval(errors)
-    for suffix, rank in (("", cosine_ranks), ("-by-distance", distance_ranks)):
-        ranks = rank(composition, true, phrases)
-        yield f"reciprocal-rank{suffix}", float((1 / ranks).mean()), normal_interval(1 / ranks)
-        yield f"median-rank{suffix}", float(np.median(ranks)), median_interval(ranks)
-        yield f"mean-rank{suffix}", float(ranks.mean()), normal_interval(ranks)
+    ranks = cosine_ranks(composition, true, phrases)
+    yield "reciprocal-rank", float((1 / ranks).mean()), normal_interval(1 / ranks)
+    yield "median-rank", float(np.median(ranks)), median_interval(ranks)
+    yield "mean-rank", float(ranks.mean()), normal_interval(ranks)
 
 
 def median_interval(values: np.ndarray) -> Interval:

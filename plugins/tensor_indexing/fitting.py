@@ -147,21 +147,7 @@ ReportFit = Callable[[str, int, Epoch], None]  # called with the type, the numbe
 
 def cosine_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
     """The rank (n,) of each true vector among all phrases by cosine with the composed vector, 1 for the nearest."""
-    return product_ranks(normalize(composition), normalize(true), normalize(phrases))
-
-
-def distance_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
-    """The rank (n,) of each true vector among all phrases by distance from the composed vector, 1 for the nearest."""
-    composition, true, phrases = (rows.astype(np.float64) for rows in (composition, true, phrases))
-    norm = float(np.sqrt(np.square(phrases).sum(axis=1).max(initial=0))) or 1.0
-    composition, true, phrases = composition / norm, true / norm, phrases / norm  # rounding below the tolerance
-    halves = [-np.square(rows).sum(axis=1, keepdims=True) / 2 for rows in (true, phrases)]
-    ones = np.ones((len(composition), 1))
-    return product_ranks(np.hstack([composition, ones]), np.hstack([true, halves[0]]), np.hstack([phrases, halves[1]]))
-
-
-def product_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
-    """1 + the number of phrases with a larger product than the true row, for each composed row, (n,)."""
+    composition, true, phrases = (normalize(rows) for rows in (composition, true, phrases))
     ranks = np.empty(len(composition))
     for part in row_blocks(len(composition), len(phrases), itemsize=16):
         own = (composition[part] * true[part]).sum(axis=1)

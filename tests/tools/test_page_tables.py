@@ -28,9 +28,7 @@ def lines(model, section, method, measures, set="held-out"):
 @pytest.fixture
 def written(tmp_path):
     rows = [
-        lines(
-            "a", "red", "additive", {"squared-error": 4, "mean-rank": 10, "median-rank": 2, "mean-rank-by-distance": 1}
-        ),
+        lines("a", "red", "additive", {"squared-error": 4, "mean-rank": 10, "median-rank": 2}),
         lines("b", "red", "additive", {"squared-error": 6, "mean-rank": 20, "median-rank": 3}),
         lines("a", "red", "tensor-additive", {"squared-error": 5, "mean-rank": 11, "median-rank": 2}),
         lines("b", "red", "tensor-additive", {"squared-error": 4, "mean-rank": 25, "median-rank": 2}),
