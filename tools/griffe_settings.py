@@ -9,6 +9,7 @@ from importlib import import_module
 
 import griffe
 
+OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])")
 EXAMPLE = re.compile(r"(?:^|(?<=\n\n))( *)(>>> .*?)(?=\n\n|\Z)", re.DOTALL)
 
 
@@ -30,12 +31,17 @@ class Settings(griffe.Extension):
         field = settings.__dataclass_fields__[attr.name]
         bounds = [
             f"{word} {field.metadata[name]:,}"
-            for name, word in (("ge", "at least"), ("le", "at most"), ("gt", "greater than"))
+            for name, word in (("gt", "greater than"), ("ge", "at least"), ("le", "at most"))
             if field.metadata[name] is not None
         ]
         attr.value = repr(field.default)
-        help_text = " ".join(field.metadata["help"].split())
-        attr.docstring = griffe.Docstring(help_text + (f" ({', '.join(bounds)})" if bounds else ""), parent=attr)
+        help_text = OPTION.sub(as_setting, " ".join(field.metadata["help"].split()))
+        attr.docstring = griffe.Docstring(help_text + (f" ({' and '.join(bounds)})" if bounds else ""), parent=attr)
+
+
+def as_setting(option: re.Match[str]) -> str:
+    """An option of the command line as the argument in Python."""
+    return f"`{option[1].replace('-', '_')}`"
 
 
 def fenced(example: re.Match[str]) -> str:

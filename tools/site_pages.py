@@ -46,8 +46,9 @@ def on_config(config: "MkDocsConfig") -> "MkDocsConfig":
         commands.setdefault(folder if folder in commands else path, []).append(path)
     entries: list[Any] = []
     for path, paths in commands.items():
-        title = f"embeddings {Path(path).stem.removesuffix('-command')}"
-        entries.append({title: paths} if len(paths) > 1 else path)
+        title = Path(path).stem.removesuffix("-command")
+        title = "all commands" if path == f"{FOLDER}/index.md" else title
+        entries.append({title: paths if len(paths) > 1 else path})
     place = {f"{FOLDER}/": entries}
     for path, names in listed_names().items():
         place[path] = [path, *({name.rpartition(".")[2]: name_page(name)} for name in names)]

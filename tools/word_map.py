@@ -1,7 +1,7 @@
-"""Draws the picture of the page "What word vectors are": `python tools/word_map.py`.
+"""Draws the pictures of the page "What word vectors are": `python tools/word_map.py`.
 
-Trains skip-gram on the bundled sample with one thread and writes docs/images/word-map.png: words of four topics at the
-two principal components of their vectors, and the cosines of one word with others.
+Trains skip-gram on the bundled sample with one thread and writes to docs/images: word-map.png, words of four topics at
+the two principal components of their vectors, and cosines.png, the cosines of one word with others.
 """
 
 from pathlib import Path
@@ -11,25 +11,25 @@ import numpy as np
 
 import embeddings as em
 
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "word-map.png"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 TOPICS = {
-    "music": "music songs piano dance jazz",
+    "music": "music songs piano dance",
     "countries": "france germany italy portugal",
-    "sports": "football league baseball players",
+    "sports": "football baseball players",
     "nature": "river lake mountain forest coast",
 }
-COMPARED = ("music", "songs dance song opera football parliament water")
+COMPARED = ("music", "songs dance opera football water")
 COLOURS = ("#b3456b", "#2f6db0", "#b5651d", "#2e7d4f")  # each at least 4.5 to 1 on white
 
 
 def main() -> None:
     """Train, project and draw."""
     vectors = em.SkipGram(epochs=10).train("sample", threads=1).vectors
-    figure, (plane, bars) = plt.subplots(1, 2, figsize=(9, 4.4), width_ratios=(1.6, 1), layout="constrained")
-    draw_plane(plane, vectors)
-    draw_cosines(bars, vectors)
-    PICTURE.parent.mkdir(exist_ok=True)
-    figure.savefig(PICTURE, dpi=160, metadata={"Software": None})
+    IMAGES.mkdir(exist_ok=True)
+    for name, draw, height in (("word-map", draw_plane, 4.4), ("cosines", draw_cosines, 2.6)):
+        figure, axes = plt.subplots(figsize=(5.4, height), layout="constrained")  # legible 400 pixels wide
+        draw(axes, vectors)
+        figure.savefig(IMAGES / f"{name}.png", dpi=200, metadata={"Software": None})
 
 
 def draw_plane(axes: plt.Axes, vectors: em.Vectors) -> None:
@@ -42,10 +42,10 @@ def draw_plane(axes: plt.Axes, vectors: em.Vectors) -> None:
         own = points[[words.index(word) for word in text.split()]]
         axes.plot(*own.T, "o", markersize=4, color=COLOURS[number], label=topic)
         for word, (x, y) in zip(text.split(), own, strict=True):
-            axes.annotate(word, (x, y), (4, 3), textcoords="offset points", color=COLOURS[number], fontsize=9)
+            axes.annotate(word, (x, y), (4, 3), textcoords="offset points", color=COLOURS[number], fontsize=10)
     axes.margins(0.16, 0.08)
     axes.set(title=f"{len(words)} words, {vectors.dim} numbers each, drawn in a plane", xticks=[], yticks=[])
-    axes.legend(fontsize=8, loc="center")
+    axes.legend(fontsize=10, loc="center")
 
 
 def draw_cosines(axes: plt.Axes, vectors: em.Vectors) -> None:
@@ -54,8 +54,8 @@ def draw_cosines(axes: plt.Axes, vectors: em.Vectors) -> None:
     values = [vectors.similarity(word, other) for other in others]
     for number, (other, value) in enumerate(zip(others, values, strict=True)):
         axes.barh(number, value, color="#4f7fb5")
-        axes.text(value + 0.01, number, f"{value:.2f}", va="center", fontsize=9)
-        axes.text(-0.01, number, other, va="center", ha="right", fontsize=9)
+        axes.text(value + 0.01, number, f"{value:.2f}", va="center", fontsize=10)
+        axes.text(-0.01, number, other, va="center", ha="right", fontsize=10)
     axes.set(title=f"cosine with “{word}”", xlim=(0, 0.8), yticks=[], xticks=[0, 0.2, 0.4, 0.6])
     axes.spines[["top", "right", "left"]].set_visible(False)
 

@@ -242,7 +242,12 @@ LONG = {  # the code of these pages takes longer than that of all others
         "words/training",
     )
 }
-ON_SAMPLE = ("README.md", "docs/first-steps.md", "docs/tutorial.md")  # whose output is that of one thread on all of it
+ON_SAMPLE = (
+    "README.md",
+    "docs/index.md",
+    "docs/first-steps.md",
+    "docs/tutorial.md",
+)  # whose output is that of one thread on all of it
 WITH_CODE = [
     pytest.param(page, marks=[pytest.mark.slow] if page in LONG else [])
     for page in PAGES

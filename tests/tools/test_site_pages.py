@@ -37,13 +37,13 @@ def test_each_command_of_a_group_has_a_page_of_its_own():
     assert "`--resume`" in pages[f"{folder}/train/ppmi-svd.md"]  # as an option that it lacks
     config = SimpleNamespace(nav=[{"Command line": f"{folder}/"}])
     [navigation] = site_pages.on_config(config).nav
-    groups = [each for each in navigation["Command line"] if isinstance(each, dict)]
-    assert [list(each) for each in groups] == [["embeddings train"], ["embeddings tune"], ["embeddings index"]]
+    groups = {title: paths for each in navigation["Command line"] for title, paths in each.items()}
+    assert [title for title, paths in groups.items() if isinstance(paths, list)] == ["train", "tune", "index"]
     heads = [text.partition("\n")[0] for text in pages.values()]
     assert len(set(heads)) == len(pages)
     assert "# `embeddings index`" in heads
-    assert groups[0]["embeddings train"][0] == f"{folder}/train.md"
-    assert f"{folder}/train/skipgram.md" in groups[0]["embeddings train"]
+    assert groups["train"][0] == f"{folder}/train.md"
+    assert f"{folder}/train/skipgram.md" in str(groups["train"])
 
 
 def test_a_page_that_lists_names_becomes_an_index(root):
