@@ -83,7 +83,6 @@ class IndexQuality:
         recall: mean share of the true `top` neighbours found.
         low: lower end of its 95 % interval (bootstrap over queries, normal for very many).
         high: upper end.
-        n_compared: mean number of rows compared exactly; None if unknown.
         per_second: queries per second, one at a time, from the median time.
         per_second_many: queries per second, all at once, the fastest of three runs.
         bytes: memory in addition to the vectors themselves.
@@ -98,7 +97,6 @@ class IndexQuality:
     recall: float | None = None
     low: float | None = None
     high: float | None = None
-    n_compared: float | None = None
     per_second: float | None = None
     per_second_many: float | None = None
     build_seconds: float | None = None
@@ -138,7 +136,7 @@ def search_others(query_set: QuerySet, index: Index, top: int) -> SearchResult:
     result = index.search(query_set.queries, top=top + 1)
     others = np.argsort(result.ids == query_set.query_rows[:, None], axis=1, kind="stable")[:, :top]
     ids, similarities = (np.take_along_axis(part, others, axis=1) for part in (result.ids, result.similarities))
-    return SearchResult(ids, similarities, result.n_compared)
+    return SearchResult(ids, similarities)
 
 
 def measure_recall(query_set: QuerySet, index: Index, truth: SearchResult) -> dict[str, Any]:
@@ -150,9 +148,7 @@ def measure_recall(query_set: QuerySet, index: Index, truth: SearchResult) -> di
     cosines[owners, columns] = pair_cosines(query_set.vectors.unit_rows, result.ids[owners, columns], queries, owners)
     shares = (cosines >= truth.similarities[:, -1:] - 1e-12).mean(axis=1)
     low, high = mean_bootstrap(shares)
-    is_counted = (result.n_compared >= 0).all()
-    n_compared = float(result.n_compared.mean()) if is_counted else None
-    return {"recall": float(shares.mean()), "low": low, "high": high, "n_compared": n_compared}
+    return {"recall": float(shares.mean()), "low": low, "high": high}
 
 
 def measure_cost(query_set: QuerySet, index: Index, top: int) -> dict[str, Any]:
@@ -221,12 +217,12 @@ def family(spec: str) -> str:
 
 PACKAGES = ("embeddings-toolkit", "faiss-cpu", "numpy", "numba")
 RECALL_LEVELS = (0.9, 0.99)
-SPEED_HEADER = ("index", "recall", "95 %", "queries/s", "all at once", "rows compared", "s to build", "MB")
+SPEED_HEADER = ("index", "recall", "95 %", "queries/s", "all at once", "s to build", "MB")
 NOTES = [
     "- Recall: the share of the true nearest that are found, mean over the queries, with its 95 % interval.",
     "- Queries/s: one at a time, from the median time (relative to `exact`); all at once: the fastest of three runs. "
     "All use every available core. Results of FAISS are sorted by exact cosines too.",
-    "- Rows compared: rows compared exactly with the query. MB: memory in addition to the vectors themselves.",
+    "- MB: memory in addition to the vectors themselves.",
     f"- For each index built, the table lists the fastest setting with a recall of at least {RECALL_LEVELS[0]} and of "
     f"at least {RECALL_LEVELS[1]}, or else the one with the highest recall. The figure and neighbours.json hold all "
     "settings.",
@@ -288,7 +284,6 @@ def speed_row(quality: IndexQuality, exact: float | None) -> list[str]:
         "-" if quality.low is None else f"{quality.low:.3f} to {quality.high:.3f}",
         format_number(speed, ",.0f", digits=3) + ratio,
         format_number(quality.per_second_many, ",.0f", digits=3),
-        format_number(quality.n_compared, ",.0f"),
         format_number(quality.build_seconds, ".2f"),
         format_number(None if quality.bytes is None else quality.bytes / 1e6, ".1f"),
     ]

@@ -143,7 +143,7 @@ class ExactSearch:
                 write_best(candidates, block[rows], scores[rows], (out[0][rows], out[1][rows]))
 
             run_slices(len(block), work)
-        return SearchResult(ids, similarities, np.full(len(queries), len(candidates)))
+        return SearchResult(ids, similarities)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Engine.arrays`; there are none."""

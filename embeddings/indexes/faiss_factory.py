@@ -101,38 +101,18 @@ class FaissSearch:
         if restrict is not None:
             raise SettingError("a FAISS index cannot restrict candidates: index fewer vectors, or search exactly")
         n_results = min(len(self.units), max(top, self.kind.rerank))
-        before = faiss_comparisons()
         try:
             _, ids = self.index.search(np.ascontiguousarray(queries, dtype=np.float32), n_results)
         except (RuntimeError, MemoryError) as error:  # the parameters of a loaded index can be inconsistent
             raise FormatError(f"the FAISS index is broken: {reason(error)}") from None
         if ids.min() < -1 or ids.max() >= len(self.units):
             raise FormatError(f"the FAISS index is broken: it found a row outside of its {len(self.units)} rows")
-        per_query = (faiss_comparisons() - before) // len(queries)
-        n_compared = np.full(len(queries), self._exact_comparisons(n_results, per_query))
         cosines = np.full(ids.shape, -np.inf)
         owners, columns = np.nonzero(ids >= 0)
         cosines[owners, columns] = pair_cosines(self.units, ids[owners, columns], queries, owners)
         order = np.lexsort((ids, -cosines), axis=1)[:, :top]
-        return SearchResult(np.take_along_axis(ids, order, 1), np.take_along_axis(cosines, order, 1), n_compared)
-
-    def _exact_comparisons(self, n_results: int, per_query: int) -> int:
-        """Rows compared exactly per query: by FAISS if it stores full rows, else by the reranking; -1 if unknown."""
-        if type(self.index) is faiss.IndexFlat or isinstance(self.index, faiss.IndexFlatIP | faiss.IndexFlatL2):
-            return len(self.units)
-        if type(self.index) in (faiss.IndexIVFFlat, faiss.IndexHNSWFlat):
-            return per_query
-        code_indexes = (
-            faiss.IndexFlatCodes, faiss.IndexFastScan, faiss.IndexIVFPQ, faiss.IndexIVFScalarQuantizer,
-            faiss.IndexHNSWPQ,
-        )  # fmt: skip
-        return n_results if isinstance(self.index, code_indexes) else -1
+        return SearchResult(np.take_along_axis(ids, order, 1), np.take_along_axis(cosines, order, 1))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Engine.arrays`: the index as FAISS serialises it."""
         return {"faiss": faiss.serialize_index(self.index)}
-
-
-def faiss_comparisons() -> int:
-    """The total number of rows that IVF and HNSW indexes have compared since FAISS was loaded."""
-    return int(faiss.cvar.indexIVF_stats.ndis) + int(faiss.cvar.hnsw_stats.ndis)

@@ -18,7 +18,7 @@ import numpy as np
 from embeddings.compilation.jit import entry_point, inline, noinline
 from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.protocol import SearchResult
-from embeddings.indexes.result_heap import clear, cosine, insert, rank_exactly, sort
+from embeddings.indexes.result_heap import rank_exactly
 from embeddings.kernels.integers import popcount
 from embeddings.settings import Settings, option
 from embeddings.support.cosine import normalize
@@ -104,20 +104,12 @@ def search(
 ) -> None:
     """Write the rows nearest to each of `queries` (queries, dim) among the first `scratch.distances.shape[0]` rows.
 
-    `query_signatures` are (queries, words), `signatures` (words, rows). At least `rerank` rows are compared exactly;
-    with 0 the results are in order of signature distance, and cosines are computed only for them.
+    `query_signatures` are (queries, words), `signatures` (words, rows). At least `rerank` rows are compared exactly.
     """
     for q in range(queries.shape[0]):
         compute_distances(signatures, query_signatures[q], scratch)
-        if rerank > 0:
-            n = list_nearest(scratch, rerank)
-            rank_exactly(units, queries[q], scratch.rows[:n], result.ids[q], result.similarities[q])
-            result.n_compared[q] = n
-        else:
-            n = list_nearest(scratch, result.ids.shape[1])
-            rank_by_distance(scratch, n, result.ids[q], result.similarities[q])
-            fill_cosines(units, queries[q], result.ids[q], result.similarities[q])
-            result.n_compared[q] = 0
+        n = list_nearest(scratch, rerank)
+        rank_exactly(units, queries[q], scratch.rows[:n], result.ids[q], result.similarities[q])
 
 
 @noinline
@@ -172,24 +164,6 @@ def distance_limit(scratch: Scratch, n_nearest: int) -> int:
     return distance
 
 
-@noinline
-def rank_by_distance(scratch: Scratch, n: int, ids: np.ndarray, similarities: np.ndarray) -> None:
-    """The first n listed rows in order of their distances, which become negative similarities."""
-    clear(ids, similarities)
-    for i in range(n):
-        row = scratch.rows[i]
-        insert(ids, similarities, row, -np.float64(scratch.distances[row]))
-    sort(ids, similarities)
-
-
-@noinline
-def fill_cosines(units: np.ndarray, query: np.ndarray, ids: np.ndarray, similarities: np.ndarray) -> None:
-    """Replace the similarities of the resulting rows by their cosines, whatever their order."""
-    for i in range(ids.shape[0]):
-        if ids[i] >= 0:
-            similarities[i] = cosine(units[ids[i]], query)
-
-
 MAX_BITS = 1 << 15  # distances are stored in 16 bits
 MIN_RERANK, RERANK_PER_RESULT = 200, 10
 
@@ -203,9 +177,9 @@ class LSH(Settings):
     bits: int = option(256, "Number of hyperplanes, each of which gives one bit of a signature.", ge=1, le=MAX_BITS)
     rerank: int | None = option(
         None,
-        "Minimum number of rows, nearest by signature, to compare exactly; 0 keeps the order by signature.  [default: "
-        f"{MIN_RERANK}, or {RERANK_PER_RESULT} for each requested neighbour]",
-        ge=0,
+        f"Minimum number of rows, nearest by signature, to compare exactly.  [default: {MIN_RERANK}, or "
+        f"{RERANK_PER_RESULT} for each requested neighbour]",
+        ge=1,
     )
     centre: bool = option(True, "Put the hyperplanes through the mean of all rows, so that bits are balanced.")
     orthogonal: bool = option(
@@ -254,10 +228,10 @@ class HammingSearch:
         """See `Engine.search`."""
         rows = len(self.units) if restrict is None else restrict
         rerank = max(MIN_RERANK, RERANK_PER_RESULT * top) if self.kind.rerank is None else self.kind.rerank
-        rerank = min(rows, max(rerank, top)) if rerank else 0
-        chunk = max(1, min(CHUNK, rows // (2 * (rerank or top))))
+        rerank = min(rows, max(rerank, top))
+        chunk = max(1, min(CHUNK, rows // (2 * rerank)))
         shape = (len(queries), top)
-        result = SearchResult(np.empty(shape, np.int64), np.empty(shape), np.empty(len(queries), np.int64))
+        result = SearchResult(np.empty(shape, np.int64), np.empty(shape))
         signed = np.ascontiguousarray(signatures(queries.astype(np.float32), self.planes).T)
 
         def work(part: slice) -> None:

@@ -12,12 +12,11 @@ class SearchResult(NamedTuple):
     """The nearest rows to each query, best first as far as the index can tell.
 
     `ids` (queries, top) int64 and `similarities` (queries, top) float64 end in -1 and -inf where the index found fewer
-    rows. `n_compared` (queries,) int64 counts the rows compared exactly; -1 where the count is unknown.
+    rows.
     """
 
     ids: np.ndarray
     similarities: np.ndarray
-    n_compared: np.ndarray
 
 
 class Engine(Protocol):

@@ -56,12 +56,11 @@ def check_index(name: str, **settings: Any) -> None:
 
 def check_result(vectors: Vectors, queries: np.ndarray, result: SearchResult) -> None:
     """Assert shapes and types, and that cosines are true and sorted, with ties to the lower row."""
-    ids, similarities, n_compared = result
+    ids, similarities = result
     shape = (len(queries), TOP)
     assert ids.shape == similarities.shape == shape, f"ids and similarities must be {shape}, got {ids.shape}"
     assert ids.dtype == np.int64, f"ids must be int64, got {ids.dtype}"
     assert similarities.dtype == np.float64, f"similarities must be float64, got {similarities.dtype}"
-    assert n_compared.shape == (len(queries),), "n_compared must be one number for each query"
     for row, cosines, query in zip(ids, similarities, normalize(queries), strict=True):
         present = row[row >= 0]
         assert (row[len(present) :] == -1).all(), "missing rows must come last, as -1"

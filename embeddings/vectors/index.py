@@ -109,7 +109,7 @@ class Index:
         top = min(top, candidates)
         if not top or not len(rows):
             shape = (len(rows), top)
-            return SearchResult(np.empty(shape, np.int64), np.empty(shape), np.zeros(len(rows), np.int64))
+            return SearchResult(np.empty(shape, np.int64), np.empty(shape))
         return self.engine.search(normalize(rows), top, restrict if candidates < len(self.vectors) else None)
 
     def search_without_hubs(
@@ -132,7 +132,7 @@ class Index:
         scores = np.where(found.ids < 0, -np.inf, scores)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :top]
         ids, values = (np.take_along_axis(one, order, axis=1) for one in (found.ids, scores))
-        return SearchResult(ids, values, found.n_compared)
+        return SearchResult(ids, values)
 
     def check_vectors(self, vectors: WordVectors) -> None:
         """Check that the index was built from `vectors`.

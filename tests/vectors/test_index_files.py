@@ -86,7 +86,6 @@ def test_loading_does_not_build(vectors, copy):
 def test_search_settings_may_follow_a_path(vectors, saved):
     index = as_index(f"{saved / 'hamming'}:rerank=150", vectors)
     assert index.settings == em.load_index(saved / "hamming", vectors).settings | {"rerank": 150}
-    assert index.search(vectors.matrix[:3]).n_compared.min() >= 150
 
 
 @pytest.mark.parametrize(
