@@ -39,7 +39,6 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "words_b": "ws2",
     "a": "wa",
     "b": "wb",
-    "document_a": "document1",
     "document_b": "document2",
     "context_words": "contextwordslist",
     "seed": "randomseed",

@@ -11,6 +11,7 @@ from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.local_paths import local_path
+from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, waiting
 from embeddings.vectors.file_format import stripped_lines
 from embeddings.vectors.search import word_list
@@ -65,7 +66,8 @@ def align(
     ([0.0, 1.0], 0.0)
 
     Orthogonal Procrustes (Schoenemann, 1966): with A and B the vectors of the pairs, the orthogonal W that minimises
-    |A W - B| is U V' for the singular value decomposition U S V' of A' B. Longer vectors weigh more. Whitening,
+    |A W - B| is U V' for the singular value decomposition U S V' of A' B. Longer vectors weigh more. Fewer pairs than
+    components leave directions undetermined, which a warning tells: they are turned as little as possible. Whitening,
     re-weighting and de-whitening are those of Artetxe et al. (2018, "Generalizing and improving bilingual word
     embedding mappings"), self-learning that of Artetxe et al. (2018, "A robust self-learning method"), among the
     5,000 most frequent words.
@@ -192,15 +194,21 @@ def centred_units(matrix: np.ndarray) -> np.ndarray:
     return units
 
 
-def orthogonal_map(a: np.ndarray, b: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
-    """The orthogonal W that minimises |A W - B| (Schoenemann, 1966).
+def orthogonal_map(a: np.ndarray, b: np.ndarray, *, is_partial: bool = False) -> np.ndarray:
+    """The orthogonal W that minimises |A W - B| (Schoenemann, 1966), and of several the nearest to the identity.
 
-    Fewer pairs than components leave directions undetermined: those with singular values below the share `tolerance` of
-    the first are mapped to zero; at 0 LAPACK chooses their images, and not every processor's kernels choose the same.
+    Fewer pairs than components leave directions undetermined; `is_partial` maps them to zero.
     """
     u, values, v = np.linalg.svd(a.T @ b)
-    rank = np.count_nonzero(values >= tolerance * values[0])
-    return np.asarray(u[:, :rank] @ v[:rank])
+    rank, dim = np.count_nonzero(values > UNDETERMINED * values[0]), len(values)
+    linear_map = u[:, :rank] @ v[:rank]
+    if rank == dim or is_partial:
+        return np.asarray(linear_map)
+    log.warning("the pairs determine %d of %d directions; the others are turned as little as possible", rank, dim)
+    # LAPACK's bases of what is left are arbitrary and differ between processors; the best map between them is not.
+    left, right = u[:, rank:], v[rank:]
+    p, _, q = np.linalg.svd(left.T @ right.T)
+    return np.asarray(linear_map + left @ p @ q @ right)
 
 
 def whitened_maps(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -242,7 +250,8 @@ def learn_pairs(x: np.ndarray, z: np.ndarray, rows: Rows, rng: np.random.Generat
     best, share, stale = -np.inf, FIRST_SHARE, 0
     while True:
         # Words are compared in the directions that the pairs determine: eight pairs determine eight.
-        linear_map = orthogonal_map(x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64), UNDETERMINED)
+        a, b = x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64)
+        linear_map = orthogonal_map(a, b, is_partial=True)
         cosines = x[:CUTOFF] @ linear_map.astype(np.float32) @ z[:CUTOFF].T
         similarity = float(cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2
         forward, backward = (translate(one, share, rng) for one in (cosines, np.ascontiguousarray(cosines.T)))

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -22,7 +21,7 @@ from embeddings.settings import Positive, check_list, check_value
 from embeddings.support import cosine
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.html_elements import Html, tag
-from embeddings.support.imports import import_extra, import_library
+from embeddings.support.imports import import_extra
 from embeddings.support.result_table import ResultTable
 from embeddings.support.word_list import WordList, as_counts
 from embeddings.vectors import arrow_table, file_format, search
@@ -89,6 +88,9 @@ class Vectors(InteropMixin):
         compose: a function that maps n unknown words to vectors (n, dim), with zeros for words without known parts.
         word_form: a function that maps a word, as typed, to its form in the training text, by which it is found if no
             word has its spelling; see `find`.
+
+    Threads may share Vectors, and forked processes may go on with them: no method changes them. What is computed on
+    first use, such as `unit_rows`, may be computed by several threads at once, with equal results.
 
     Raises:
         SettingError: a word occurs twice, the shapes do not match, or the sum of the counts does not fit an int64.
@@ -623,47 +625,6 @@ class Vectors(InteropMixin):
                 f"weights must be a finite number for each of {len(words)} words, not all 0, got {weights}"
             )
         return np.asarray(factors @ rows / np.abs(factors).sum(), dtype=np.float32)
-
-    @search.refuse_other_names
-    def relative_cosine_similarity(self, a: str, b: str, top: int = 10) -> float:
-        """The cosine of two words divided by the summed cosines of a's `top` neighbours; synonyms exceed 1 / top.
-
-        Equation 1 of Leeuwenberg et al. (2016).
-
-        Raises:
-            UnknownWordError: a word has no vector.
-            SettingError: `top` is below 1, or a has no neighbours, or their cosines sum to 0.
-        """
-        total = sum(similarity for _, similarity in self.most_similar(a, top=top))
-        if not total:
-            raise SettingError(f"the cosines of the {top} words nearest to {a!r} sum to 0")
-        return self.similarity(a, b) / total
-
-    @search.refuse_other_names
-    def wmdistance(self, document_a: Sequence[str], document_b: Sequence[str], *, normalize: bool = True) -> float:
-        """The Word Mover's Distance of two lists of words (Kusner et al., 2015), by POT.
-
-        It is the minimum total Euclidean distance that the words of one document, weighted by relative frequency, must
-        travel to reach those of the other. Words without a vector are ignored; if none are left in a
-        document, the distance is infinite (as in gensim).
-
-        Arguments:
-            normalize: bring each vector to length one first.
-
-        Raises:
-            SettingError: a document is a string, not a list of words.
-            EmbeddingsError: the package POT is not installed.
-        """
-        cdist = import_library("scipy.spatial.distance").cdist
-
-        emd2 = import_extra("ot", "wmd", "wmdistance").emd2
-        documents = [search.word_list(self, document) for document in (document_a, document_b)]
-        a, b = (Counter(word for word in document if word in self) for document in documents)
-        if not a or not b:
-            return float("inf")
-        costs = cdist(*(search.word_rows(self, list(words), normalize=normalize) for words in (a, b)))
-        shares = (np.array(list(words.values())) / words.total() for words in (a, b))
-        return float(emd2(*shares, costs)) if costs.any() else 0.0
 
     def doesnt_match(self, words: Sequence[str]) -> str:
         """The word furthest, by cosine, from the mean of the unit vectors of all; the first of several that tie.

@@ -1,13 +1,10 @@
 """Similarities of given words, compared with gensim where it has the same."""
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings.errors import EmbeddingsError
 from embeddings.vectors.vectors import Vectors
 
 some_rows = st.lists(st.integers(0, 299), min_size=2, max_size=6, unique=True)
@@ -37,38 +34,6 @@ def test_comparisons_equal_gensim(counted_vectors, counted_keyed_vectors, rows):
         assert counted_vectors.get_mean_vector(words, **options) == pytest.approx(mean, abs=1e-6)
     mean = counted_keyed_vectors.get_mean_vector(words, pre_normalize=False)
     assert counted_vectors.get_mean_vector(words, normalize=False) == pytest.approx(mean, abs=1e-6)
-    expected = counted_keyed_vectors.relative_cosine_similarity(a, b, topn=5)
-    assert counted_vectors.relative_cosine_similarity(a, b, 5) == pytest.approx(float(expected), abs=1e-5)
-
-
-@pytest.mark.golden
-def test_wmdistance_equals_gensim(counted_vectors, counted_keyed_vectors):
-    pytest.importorskip("ot")
-    pairs = [("w1 w2 w2 w3", "w4 w5 w6"), ("w1 unknown", "w2"), ("w1 w2", "w2 w1"), ("w1 w1", "w2 w3 w4 w5 w6 w7")]
-    for a, b in pairs:
-        for normalize in (True, False):
-            expected = counted_keyed_vectors.wmdistance(a.split(), b.split(), norm=normalize)
-            result = counted_vectors.wmdistance(a.split(), b.split(), normalize=normalize)
-            assert result == pytest.approx(expected, abs=1e-5)
-    assert (
-        counted_vectors.wmdistance(["w1"], ["unknown"])
-        == counted_keyed_vectors.wmdistance(["w1"], ["unknown"])
-        == float("inf")
-    )
-
-
-def test_wmdistance_by_hand():
-    pytest.importorskip("ot")
-    vectors = Vectors(["a", "b", "c"], np.array([[1, 0], [0, 1], [0, 2.0]]))
-    assert vectors.wmdistance(["a", "b"], ["a", "a"]) == pytest.approx(2**0.5 / 2)
-    assert vectors.wmdistance(["b"], ["c"]) == 0
-    assert vectors.wmdistance(["b"], ["c"], normalize=False) == pytest.approx(1)
-
-
-def test_wmdistance_requires_pot(counted_vectors, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ot", None)
-    with pytest.raises(EmbeddingsError, match="pip install"):
-        counted_vectors.wmdistance(["w1"], ["w2"])
 
 
 def test_mean_vector_by_hand():

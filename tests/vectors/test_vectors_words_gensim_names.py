@@ -15,8 +15,6 @@ from embeddings.errors import SettingError
         ("n_similarity", {"ws1": ["w1"], "ws2": ["w2"]}, "ws1", "words_a"),
         ("get_mean_vector", {"keys": ["w1"]}, "keys", "words"),
         ("get_mean_vector", {"words": ["w1"], "pre_normalize": False}, "pre_normalize", "normalize"),
-        ("relative_cosine_similarity", {"wa": "w1", "wb": "w2"}, "wa", "a"),
-        ("wmdistance", {"document1": ["w1"], "document2": ["w2"]}, "document1", "document_a"),
     ],
 )
 def test_hints(random, method, arguments, name, ours):
