@@ -1,14 +1,17 @@
 """Arrays in files that are written block by block."""
 
 import hashlib
+import os
 
 import numpy as np
 import pytest
 
 from embeddings.corpora import array_file
 from embeddings.corpora.array_file import ArrayFile, load_array
+from embeddings.corpora.encoded_corpus import TagFile
 from embeddings.errors import FormatError, OutputError
 from embeddings.kernels.checksum import FileDigest
+from embeddings.support.arrow import to_string_array
 
 
 def written(path, *blocks, dtype=np.int32, **options):
@@ -57,3 +60,13 @@ def test_a_file_that_has_become_shorter_is_not_mapped(tmp_path):
     array.file.truncate(array_file.HEADER_SIZE + 400)
     with array.file, pytest.raises(OutputError, match="the file has become shorter"):
         array.map(lambda block: block)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_tags_on_a_full_disk_are_reported(tmp_path):
+    (tmp_path / "tags").symlink_to("/dev/full")
+    tags = TagFile(tmp_path / "tags")
+    with pytest.raises(OutputError, match=f"{tmp_path}.*No space left"):
+        tags.append(to_string_array(["a tag"] * 100_000))
+    with pytest.raises(OutputError, match="No space left"):
+        tags.close()

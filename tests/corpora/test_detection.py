@@ -13,10 +13,10 @@ from naive_phrases import connected_pairs, join_sentences, word2phrase_scores
 from optional_libraries import needs_gensim
 
 from embeddings.corpora import Corpus
-from embeddings.corpora.phrases import Phrases
-from embeddings.corpora.phrases.detection import ENGLISH_CONNECTORS
+from embeddings.corpora.phrases import Phrases, detection
+from embeddings.corpora.phrases.detection import BORDER, ENGLISH_CONNECTORS, PhraseTokens
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import SettingError
+from embeddings.errors import CorpusError, SettingError
 
 # gensim counts among the distinct pairs those over five connecting words and more, too
 EXACT = (1e-12, 1e-4)
@@ -136,25 +136,6 @@ def test_scores_and_joins_equal_gensim(sample, sentences, scoring, threshold, co
         assert decoded(encoded) == [theirs[sentence] for sentence in sentences]
 
 
-@needs_gensim
-@pytest.mark.slow
-@pytest.mark.golden
-@pytest.mark.parametrize("connectors", [None, "english"])
-def test_two_passes_equal_gensim(sample, sentences, connectors):
-    from gensim.models.phrases import Phrases as Gensim
-
-    shape = {"min_count": 5, "threshold": 10.0, "connector_words": ENGLISH_CONNECTORS if connectors else frozenset()}
-    first = Gensim(sentences, **shape)
-    second = Gensim(first[sentences], **shape)
-    ours = Phrases(scoring="gensim", passes=2, connectors=connectors).find(sample)
-    later = {"_".join(phrase.words): phrase.score for phrase in ours if phrase.step == 2}
-    expected = second.find_phrases(first[sentences])  # those that are not shadowed by another to their left
-    assert {words: later.get(words) for words in expected} == pytest.approx(expected, rel=EXACT[connectors is not None])
-    assert len(expected) > 20
-    with ours.apply(sample) as encoded:
-        assert decoded(encoded) == [second[first[sentence]] for sentence in sentences]
-
-
 def test_passes_equal_the_word2phrase_reference(sample, sentences):
     ours = Phrases(passes=2).find(sample)
     steps = []
@@ -191,3 +172,48 @@ def test_phrases_are_sorted_by_score_and_rare_words_form_none(sample):
     counts = dict(zip(sample.vocabulary.words, sample.vocabulary.counts.tolist(), strict=True))
     assert min(counts[word] for phrase in detected_phrases for word in phrase.words) > 20
     assert detected_phrases.fingerprint == Phrases(min_count=20).find(sample).fingerprint
+
+
+@settings(deadline=None, max_examples=30)
+@given(sentences=SENTENCES, connectors=st.sets(st.sampled_from("abc"), max_size=2), min_count=st.integers(1, 3))
+def test_pairs_with_connectors_equal_the_reference(sentences, connectors, min_count):
+    sentences = with_words(sentences)
+    with encode(sentences) as encoded, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "words")
+        path.write_text(" ".join([*connectors, "unseen"]))
+        detected_phrases = Phrases(scoring="count", min_count=min_count, connectors=str(path)).find(encoded)
+    expected = connected_pairs(sentences, connectors, detection.MAX_CONNECTORS_IN_A_ROW)
+    assert {phrase.words: phrase.count for phrase in detected_phrases} == {
+        words: count for words, count in expected.items() if count >= min_count
+    }
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    sentences=SENTENCES,
+    chunk=st.sampled_from([1, 2, 3, 7]),
+    merge_size=st.sampled_from([1, 5, 100]),
+    connector=st.booleans(),
+    min_count=st.integers(1, 2),
+)
+def test_pairs_do_not_depend_on_chunk_sizes(sentences, chunk, merge_size, connector, min_count):
+    with encode(with_words(sentences)) as encoded, tempfile.TemporaryDirectory() as folder:
+        tokens = PhraseTokens(
+            encoded.ids, encoded.sentences, np.append(encoded.vocabulary.counts, 0), len(encoded.vocabulary)
+        )
+        connector_numbers = np.zeros(len(tokens.counts), np.int32)
+        connector_numbers[0], connector_numbers[tokens.unknown] = connector, BORDER
+        whole = detection.count_pairs(tokens, connector_numbers, min_count, Path(folder))
+        chunked = detection.count_pairs(
+            tokens, connector_numbers, min_count, Path(folder), chunk=chunk, merge_size=merge_size
+        )
+    assert [list(column) for column in whole[:4]] == [list(column) for column in chunked[:4]]
+    assert whole.distinct == chunked.distinct
+
+
+def test_too_many_words_for_pair_keys_are_refused(tmp_path):
+    counts = np.broadcast_to(np.int64(1), (1 << 31,))
+    tokens = PhraseTokens(np.zeros(0, np.int32), np.zeros(1, np.int64), counts, 0)
+    connector_numbers = np.array([5], np.int32)
+    with pytest.raises(CorpusError, match=r"2,147,483,648.*5 connectors.*max_types"):
+        detection.count_pairs(tokens, connector_numbers, 1, tmp_path)

@@ -80,12 +80,3 @@ def test_a_rule_selects_words_whatever_their_counts():
 def test_unsuitable_rules(options, message):
     with pytest.raises((SettingError, CorpusError), match=message):
         em.train("skipgram", ["a a b"] * 9, dim=4, min_count=1, threads=1, **options)
-
-
-def test_a_rule_does_not_fit_a_given_vocabulary_or_a_trainer_of_ngrams():
-    rule = em.training.RunOptions(vocabulary_rule=lambda word, count: True)
-    text = em.Corpus(["a a b"] * 9, vocabulary=em.corpora.Vocabulary(["a", "b"], [3, 2]))
-    with pytest.raises(SettingError, match="vocabulary"):
-        em.SkipGram(dim=4).train(text, threads=1, run_options=rule)
-    with pytest.raises(SettingError, match="sembei does not support vocabulary_rule"):
-        em.Sembei(dim=4).train(["ab"], threads=1, run_options=rule)

@@ -188,17 +188,6 @@ def test_entries_of_other_versions_are_encoded_anew(text, caplog, version):
     EncodedCorpus(folder).close()
 
 
-def test_an_unreadable_file_is_damage(text, monkeypatch):
-    folder = em.Corpus(text).encode().folder
-
-    def fail(path):
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr("embeddings.corpora.encoded_corpus.file_digest", fail)
-    with pytest.raises(FormatError, match="is damaged: it cannot be read: Input/output error"):
-        EncodedCorpus(folder)
-
-
 def test_tags_are_checked(tmp_path, text, caplog):
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(json.dumps({"text": "a b", "tag": f"t{i}"}) + "\n" for i in range(9)))
@@ -231,14 +220,6 @@ def test_every_flipped_bit_changes_the_digest(tmp_path, size):
         path.write_bytes(changed)
         digests.add(file_digest(path))
     assert len(digests) == 8 * size + 1
-
-
-def test_digests_do_not_depend_on_how_much_is_read_at_a_time(tmp_path, monkeypatch):
-    path = tmp_path / "f"
-    path.write_bytes(random.Random(3).randbytes(1003))
-    whole = file_digest(path)
-    monkeypatch.setattr("embeddings.corpora.encoded_corpus.READ_SIZE", 96)
-    assert file_digest(path) == whole
 
 
 @pytest.mark.parametrize("length", [2, 4, 5, 9])

@@ -12,9 +12,10 @@ from naive_corpora import decoded, encode
 from platforms import needs_kill
 
 import embeddings as em
-from embeddings.corpora import LabelFormat, PairFormat, VectorFormat, text_vectors
+from embeddings.corpora import Corpus, LabelFormat, PairFormat, VectorFormat, text_vectors
+from embeddings.corpora.corpus_cache import warn_once
 from embeddings.corpora.reading import text_pool
-from embeddings.corpora.segmenters import jieba
+from embeddings.corpora.segmenters import jieba, script_advice
 from embeddings.corpora.tokenizers import resolve_tokenizer
 from embeddings.errors import CorpusError, RegistryError, SettingError
 
@@ -243,12 +244,6 @@ def test_segmenters_against_their_libraries(name, text, tokens):
         assert decoded(encoded) == [tokens]
 
 
-def test_an_unknown_language_of_spacy():
-    pytest.importorskip("spacy")
-    with pytest.raises(SettingError, match="spacy:klingon"):
-        encode(["a"], tokenizer="spacy:klingon")
-
-
 def test_jieba_keeps_its_dictionary_in_a_private_folder(tmp_path, monkeypatch):
     pytest.importorskip("jieba")
     monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path))
@@ -271,3 +266,48 @@ def test_chinese_is_converted_before_it_is_segmented():
         encode(["电影导演"], tokenizer="jieba") as simplified,
     ):
         assert decoded(converted) == decoded(simplified)
+
+
+THAI = "ภาษาไทยเป็นภาษาราชการของประเทศไทย"
+CHINESE = "道可道非常道名可名非常名"
+JAPANESE = "吾輩は猫である名前はまだ無い"
+
+
+def advice(text, **settings):
+    with encode(text, **settings) as encoded:
+        return script_advice(encoded.vocabulary, encoded.meta["settings"]["tokenizer"])
+
+
+@pytest.mark.parametrize(
+    ("text", "script"), [(THAI, "Thai"), (CHINESE, "Chinese or Japanese"), (JAPANESE, "Chinese or Japanese")]
+)
+@pytest.mark.parametrize("tokenizer", ["words", "whitespace"])
+def test_lines_as_words(text, script, tokenizer):
+    message = advice([text] * 5 + ["some English words"], tokenizer=tokenizer)
+    assert f"words in {script} average" in message
+    assert ("pythainlp" if script == "Thai" else "jieba") in message
+    assert advice([text], tokenizer="characters") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain English text",
+        "안녕하세요 세계",
+        "ภาษา ไทย เป็น ภาษา",
+        "我 来到 北京 清华大学",
+        f"a long text in English with {CHINESE[:4]} " * 9,
+    ],
+)
+def test_words_of_usual_length(text):
+    assert advice([text], tokenizer="whitespace") is None
+
+
+def test_it_is_logged_before_training(tmp_path, caplog):
+    warn_once.cache_clear()
+    Corpus([THAI] * 20).encode()
+    assert "words in Thai average" in caplog.text
+    caplog.clear()
+    Corpus([THAI] * 20).encode()
+    Corpus([THAI] * 20, tokenizer="characters").encode()
+    assert "average" not in caplog.text

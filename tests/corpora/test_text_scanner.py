@@ -8,6 +8,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,10 @@ from hypothesis import strategies as st
 from embeddings.corpora import Corpus, text_scanner
 from embeddings.corpora.reading import compression
 from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.corpora.scanner import MAX_TOKEN
+from embeddings.corpora.text_scanner import ItemScanner
 from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
+from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError
 
 WORDS = [
@@ -194,3 +198,13 @@ def test_chunks_end_where_no_token_is_open():
         text_scanner.LineState(document_is_due=False),
     ]
     assert cutter.state == text_scanner.LineState(document_is_due=False)
+
+
+def test_a_scanner_scans_other_texts_after_a_token_that_is_too_long():
+    scanner = ItemScanner(WordRules("whitespace"))
+    long = b"a" * (MAX_TOKEN + 1) + b" b"
+    with pytest.raises(CorpusError, match="a token is longer than"):
+        scanner.scan(long, np.array([0, len(long)]))
+    ids, starts = scanner.scan(b"x yx", np.array([0, 3, 4]))
+    assert starts.tolist() == [0, 2, 3]
+    assert ids[0] == ids[2] != ids[1]

@@ -15,7 +15,7 @@ from naive_corpora import decoded, encode
 import embeddings as em
 from embeddings.corpora import Corpus, corpus
 from embeddings.corpora.encoder import may_change, new_change_table
-from embeddings.corpora.word_cleaning import chinese_converter
+from embeddings.corpora.word_cleaning import MAX_MARKS, chinese_converter
 from embeddings.corpora.word_rules import WordForm, WordRules, recorded_settings
 from embeddings.errors import EmbeddingsError
 from embeddings.support.arrow import to_string_array
@@ -183,3 +183,8 @@ def test_models_treat_words_as_their_text(tmp_path, fold, spellings):
     model = em.load_model(tmp_path / "model")
     assert np.array_equal(*(model.vectors[word] for word in spellings))
     assert np.array_equal(*(model.infer([f"{word} one"], seed=1) for word in spellings))
+
+
+def test_up_to_thirty_marks_are_normalised():
+    few, many = ("e\u0301" + "\u0301" * (number - 1) for number in (MAX_MARKS, MAX_MARKS + 1))
+    assert words_of(f"{few} {many}") == [unicodedata.normalize("NFC", few), many]

@@ -14,7 +14,7 @@ from embeddings.support import files
 HIDING = Path(__file__).parents[1] / "no_posix"
 ROOMS = ["core", "settings", "support", "cli/test_signals.py", "cli/test_options.py", "cli/test_command_line.py"]
 ROOMS += ["formats/test_odd_files.py", "training/test_run_log.py", "training/test_training_data.py"]
-ROOMS += ["corpora/test_sources.py", "corpora/test_corpus_cache_entries.py"]
+ROOMS += ["corpora/test_sources.py", "corpora/test_corpus_cache.py"]
 pytestmark = pytest.mark.skipif("no_posix" in os.environ.get("PYTHONPATH", ""), reason="runs in itself")
 
 
