@@ -93,6 +93,7 @@ class ShiftedPPMI(Trainer, ContextWindow, DocumentFrequency, VocabularySize, Dim
         if words <= max(MAX_DENSE, self.dim):
             left, values, _ = np.linalg.svd(scores.toarray().astype(np.float64))
         else:
+            # ARPACK would draw a start of its own, and vectors would differ from run to run.
             start = np.random.default_rng(seed).random(words, np.float32)
             svds = import_library("scipy.sparse.linalg").svds
             left, values, _ = svds(scores, self.dim, v0=start, return_singular_vectors="u")

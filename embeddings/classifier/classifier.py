@@ -53,6 +53,7 @@ TABLE_SIZE, TABLE_LIMIT = 512, 8  # of fastText's table of the logistic function
 
 def softmax(scores: np.ndarray) -> np.ndarray:
     """The probabilities of finite scores, written over them, each row for itself."""
+    # The largest exponent becomes 0, so that none overflows.
     scores -= scores.max(axis=1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
@@ -358,6 +359,7 @@ def prune(classifier: LabelPredictor, cutoff: int) -> LabelPredictor:
         return classifier
     norms, line_end = row_norms(table), line_end_row(classifier)
     if line_end >= 0:
+        # As in fastText: otherwise a text may have no row at all.
         norms[line_end] = np.inf
     rows = np.sort(np.argsort(-norms, kind="stable")[:cutoff])
     words, ngrams = rows[rows < features.words], rows[rows >= features.words] - features.words

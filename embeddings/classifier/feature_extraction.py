@@ -99,6 +99,7 @@ def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicat
         while slots[slot, 1] != 0 and not is_entry(text, starts, slots, slot, word):
             slot = (slot + 1) & (slots.shape[0] - 1)
             probes += 1
+            # A file may contain words chosen to collide, with which building the table would take quadratic time.
             if probes > MAX_PROBES:
                 duplicate[0] = TOO_MANY_PROBES
                 return
@@ -340,6 +341,7 @@ def sum_features(
             for k in range(scratch.state[SPLIT]):
                 word = Word(text, scratch.spans[k, 0], scratch.spans[k, 1], scratch.words[k])
                 add_word(features, matrix, word, scratch, total)
+        # fastText appends `</s>` to each line; a file may lack it among its words, or have it as a label.
         entry = entry_number(find_entry(features, Word(LINE_END, 0, LINE_END.shape[0], LINE_END_KEY)))
         if entry < features.words:
             if entry >= 0:
@@ -406,6 +408,7 @@ def add_cached_word(word: Word, scratch: Scratch, total: np.ndarray) -> bool:
     keys, sums = scratch.keys[slot], scratch.sums[slot]
     if keys[KEY_WORD] != word.key or keys[KEY_LENGTH] != np.uint64(length):
         return False
+    # The key of a word of up to 8 bytes is the word itself.
     if length > WORD_BYTES and not equal_bytes(scratch.texts[slot], 0, word.text, word.first, length):
         return False
     for d in range(total.shape[0]):
@@ -424,6 +427,7 @@ def add_new_word(
     slot, length, dim = slot_number(word.key, scratch.keys.shape[0]), word.last - word.first, total.shape[0]
     keys = scratch.keys[slot]
     if length > MAX_CACHED or keys[KEY_USES] > 0:
+        # Each collision costs the owner of the slot a use: a frequent word keeps it, a rare one gives it up.
         if keys[KEY_USES] > 0:
             keys[KEY_USES] -= ONE
         push_word(features, matrix, word, entry, scratch, total)

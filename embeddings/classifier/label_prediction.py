@@ -149,6 +149,7 @@ def build_tree(counts: np.ndarray, children: np.ndarray) -> None:
 @inline
 def node_probability(hidden: np.ndarray, row: np.ndarray) -> float:
     """The probability of the right child of an inner node, rounded as in fastText."""
+    # In float32 and in this order, as in fastText, whose probabilities are to be met.
     score = np.float32(0)
     for d in range(hidden.shape[0]):
         score += hidden[d] * row[d]
@@ -221,6 +222,7 @@ class RowScores:
         n_rows = len(rows.table)
         if 2 * labels > dim or 4 * labels * n_rows > MAX_SCORE_BYTES:
             return None
+        # Other threads wait for the scores of all rows, which would otherwise be computed several times.
         with self._lock:
             self._bytes_read += size
             if self._means is None and self._bytes_read // WORD_BYTES * features.word_ngrams >= WORTH * n_rows:
@@ -234,6 +236,7 @@ class RowScores:
                         parts.append(vectors @ values.reshape(CENTROIDS, -1).T)
                     factors = np.ascontiguousarray(np.concatenate(parts, axis=1), np.float32)
                 run_slices(n_rows, lambda part: kernel(rows, factors, part.start, part.stop, scores), threads)
+                # Otherwise each text is checked, so that the error comes where a text meets a broken row.
                 if np.isfinite(scores).all():
                     self._means = TextMeans(features, DenseRows(scores), labels, gives_scores=True)
             return self._means

@@ -178,6 +178,7 @@ class TextClassification(Trainer, ClassifierSettings):
         tables = {INPUTS: inputs, **objective.tables()}
         if previous is None or previous.labels is None:
             return tables
+        # Rows of n-grams are in order of frequency, which the new text has changed: they are found by their buckets.
         _, old, new = np.intersect1d(previous_buckets(previous), features.ngram_buckets, return_indices=True)
         old_rows = np.concatenate([rows_in(previous.vocabulary, features.vocabulary), np.full(rows - words, -1)])
         old_rows[words + new] = len(previous.vocabulary) + old

@@ -73,6 +73,7 @@ def principal_components(vectors: NDArray[np.float16], order: NDArray[np.int64],
             gram += block.T @ block
         _, eigenvectors = np.linalg.eigh(gram)
     components = eigenvectors[:, ::-1][:, :dim]
+    # LAPACK leaves the sign open; a fixed one makes models comparable.
     signs = np.sign(components[np.abs(components).argmax(axis=0), np.arange(dim)])
     return np.ascontiguousarray(components * signs, np.float32)
 
@@ -118,6 +119,7 @@ def ridge_map(
             products += sums.T @ target
         if not gram.any():
             raise CorpusError(f"no text to train on has a word with a vector: {S.word_vectors} has none of its words")
+        # In units of the mean eigenvalue, so that it does not depend on the number of texts.
         penalty = RIDGE * float(np.trace(gram)) / size
         return np.linalg.solve(gram + penalty * np.eye(size), products).astype(np.float32)
 

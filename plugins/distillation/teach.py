@@ -112,6 +112,7 @@ def teach(
     if not done:
         raise CorpusError(f"{', '.join(source.name for source in sources)} has no texts")
     schema = pa.parquet.read_schema(paths[0])
+    # Groups are removed only when the output is complete, so that a run killed before loses none of them.
     with atomic_write(target, force=force) as temporary, pa.parquet.ParquetWriter(temporary, schema) as writer:
         for path in paths:
             writer.write_table(pa.parquet.read_table(path))
@@ -262,6 +263,7 @@ def load_teacher(name: str, threads: int | None = None) -> Encode:
     if not name.startswith("python:"):
         return load_network(Path(name), threads)
     module, _, function = name.removeprefix("python:").partition(":")
+    # As `python -m` does: the module may be in the current folder.
     sys.path.insert(0, os.getcwd())
     try:
         encode: Any = import_module(module)

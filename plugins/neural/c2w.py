@@ -141,6 +141,7 @@ class CharacterVectors:
         lengths = np.array([len(spelling) for spelling in spellings], np.int64)
         for group in trained_networks.groups_of_similar_length(lengths, trained_networks.MAX_WORDS):
             rows[group] = self.encode(*trained_networks.pad([spellings[number] for number in group]))
+        # `character_numbers` reads an empty word as an unknown character.
         rows[[not word for word in words]] = 0
         return rows
 

@@ -71,6 +71,7 @@ class Trie:
         bounds, keys = [0], []
         for level in range(characters.shape[1]):
             spellings = np.flatnonzero(lengths > level)
+            # A key is the parent and the character, so that the nodes of a level are in the order of their parents.
             used, places = np.unique(last[spellings] * size + characters[spellings, level], return_inverse=True)
             last[spellings] = bounds[-1] + 1 + places
             keys.append(used)
@@ -113,6 +114,7 @@ class TrieStates(torch.autograd.Function):  # type: ignore[misc]
         to_states[1:] = gradient
         own, c, tanh = (one.numpy() for one in (gates, cells, squashed))
         to_h, to_c = to_states.numpy(), to_cells.numpy()
+        # The last level first: the gradient of a node is complete when those of its children have been added.
         for begin, end, parents in reversed(context.trie.levels):
             run_cells_back(own, c, tanh, to_h, to_c, context.trie.parents, begin, end)
             to_states.index_add_(0, parents, gates[begin:end] @ weights)
@@ -426,6 +428,7 @@ class LanguageNetwork(Network):
     def hidden(self, block: SentenceBlock, places: Ids, lengths: Ids, rows: Ids) -> Any:
         """The states of the language model before each word."""
         starts, size = block.starts[: int(block.cursor[LAST]) + 1], len(self.starts) - 1
+        # The word before the first one of a sentence, here the last of another one, becomes the mark of the beginning.
         previous = np.roll(np.minimum(block.words[: int(starts[-1])].astype(np.int64), size + UNKNOWN), 1)
         previous[starts[:-1]] = size + BOUNDARY
         inputs = self.read_words(previous[places], size, self.compose, self.parameters["marks"])

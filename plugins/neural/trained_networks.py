@@ -35,6 +35,7 @@ def run_lstm(inputs: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.nd
     expit = import_library("scipy.special").expit
     n, steps, dim = inputs.shape
     size = len(weights) // 4
+    # One product for the inputs of all steps; only that of the states has to wait for the step before.
     from_inputs = inputs.reshape(-1, dim) @ weights[:, :dim].T + bias[0]
     gates = from_inputs.reshape(n, steps, 4 * size)
     recurrent = np.ascontiguousarray(weights[:, dim:].T)

@@ -115,6 +115,7 @@ def to_examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool =
 
 def split(phrases: np.ndarray, held_out: float, seed: int) -> np.ndarray:
     """The part of each example (examples,) by the row of its phrase; dev and test get a share `held_out` each."""
+    # By phrase: examples of several types with one token must be in one part, or its vector would leak.
     tokens, position = np.unique(phrases, return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(tokens))
     each = round(len(tokens) * held_out)

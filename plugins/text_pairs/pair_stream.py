@@ -75,6 +75,7 @@ def corpus_pairs(
         problem = "has words of the vocabulary in all of its texts and a weight above 0"
         raise CorpusError(f"none of {len(is_known):,} {unit} {problem}, so there is nothing to learn")
     if weights is not None:
+        # With a mean of 1 over the pairs that are read, learning rates suit any scale of weights.
         texts = texts._replace(weights=(weights / weights[order].mean()).astype(np.float32))
     return texts, order, ratings
 

@@ -330,6 +330,7 @@ def max_batch_words(texts: PairTexts, shape: BatchShape, order: np.ndarray, rate
     if len(rates):
         repeats = np.minimum(rates.astype(np.int64) + 1, shape.pairs)
         lengths = np.repeat(lengths.reshape(-1, texts.sides)[order], repeats, axis=0).reshape(-1)
+    # The longest texts may meet in one batch, in whatever order an epoch reads them.
     others = max(len(lengths) - shape.pairs * shape.sides, 0)
     return int(np.partition(lengths, others)[others:].sum())
 
