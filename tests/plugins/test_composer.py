@@ -11,7 +11,7 @@ from embeddings.corpora.phrases import PhraseList, Triple
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, SettingError
 from embeddings.plugins.tensor_indexing.composer import Composer
-from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TEST, TRAIN, find_examples, to_examples
+from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, find_examples, to_examples
 
 WORDS = ["red", "car", "play", "role", "the", "red_car", "play_role", "car_role", "play_the_role", "run_car"]
 VOCABULARY = Vocabulary(WORDS, np.arange(len(WORDS), 0, -1))
@@ -102,17 +102,6 @@ def test_invalid_joiners_are_refused(joiner):
 def made():
     vectors, triples, _ = synthetic_phrases()
     return HOW.fit(vectors, triples, threads=1, seed=3)
-
-
-def test_the_model_records_the_split(made):
-    table = made.tables["phrases"]
-    assert table.shape[1] == 5
-    assert len(set(map(tuple, table[:, :4].tolist()))) == len(table)
-    sizes = [int((table[:, 4] == part).sum()) for part in (TRAIN, DEV, TEST)]
-    assert sizes[1] == sizes[2] == round(len(table) * 0.1)
-    for type, first, second, phrase, _ in table.tolist():
-        assert made.vectors.words[phrase] == f"{made.vectors.words[first]}_{made.vectors.words[second]}"
-        assert made.record["types"][type] in ("red", "blue")
 
 
 def test_a_loaded_model_composes_the_same(made, tmp_path):

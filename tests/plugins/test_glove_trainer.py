@@ -206,17 +206,6 @@ def test_asymmetric_counts_fit_what_comes_after_a_word():
         em.continue_training(model, lines, symmetric=True)
 
 
-@pytest.mark.parametrize("vectors", ["sum", "words"])
-def test_models_continue_on_new_text(vectors):
-    model = em.train("glove", LINES, threads=1, vectors=vectors, **SMALL)
-    unchanged = em.continue_training(model, ["red car", "purple car"], threads=1, min_count=1, learning_rate=1e-12)
-    assert "purple" in unchanged.vectors
-    for word in model.vectors.words:
-        np.testing.assert_allclose(unchanged.vectors[word], model.vectors[word], rtol=1e-5, atol=1e-6)
-    with pytest.raises(SettingError, match=r"vectors must be"):
-        em.continue_training(model, LINES, vectors={"sum": "words", "words": "sum"}[vectors])
-
-
 def test_word_vectors_can_be_frozen_but_not_sums():
     given = em.train("glove", LINES, threads=1, vectors="words", **SMALL).vectors
     frozen = em.train("glove", LINES, threads=1, vectors="words", init=em.InitFrom(given, freeze=True), **SMALL)

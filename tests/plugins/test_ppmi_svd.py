@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import embeddings as em
 from embeddings.errors import CorpusError
 from embeddings.plugins import ppmi_svd
 from embeddings.training import ShiftedPPMI
@@ -91,10 +90,3 @@ def test_components_beyond_the_rank_are_zeros_and_announced(caplog):
 def test_texts_of_which_nothing_can_be_learned(lines, settings, message):
     with pytest.raises(CorpusError, match=message):
         ShiftedPPMI(dim=2, min_count=1, **settings).train(lines)
-
-
-def test_models_are_saved_and_found(tmp_path):
-    model = ShiftedPPMI(dim=5, min_count=1).train(random_lines())
-    model.save(tmp_path / "model")
-    assert em.load(tmp_path / "model").matrix.tobytes() == model.vectors.matrix.tobytes()
-    assert model.record["scores"] > 100
