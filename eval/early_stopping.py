@@ -144,6 +144,7 @@ class EarlyStopping(Callback):
 
     def on_run_start(self, run_start: RunStart) -> None:
         """Forget an earlier run, unless this one continues it."""
+        # a resumed run has trained words already, and its scores were restored from the checkpoint
         if not run_start.words:
             self._reset()
 
@@ -157,8 +158,10 @@ class EarlyStopping(Callback):
         if not self.best_epoch or score > self.scores[self.best_epoch - 1]:
             self.best_epoch, self.best_record = epoch_end.epoch, epoch_end.model.record
             self.best_tables = {VECTORS: epoch_end.model.vectors.matrix, **epoch_end.model.tables}
+            # training goes back to all of its tables, not only to those that a model has
             if self.decay_on_plateau:
                 epoch_end.save_tables()
+        # patience starts anew after each decay: the lower rate needs its own epochs to show
         if epoch_end.epoch - max(self.best_epoch, *self.decays, 0) >= self.patience:
             if len(self.decays) == self.decay_on_plateau:
                 epoch_end.stop()

@@ -60,6 +60,7 @@ class Suite:
             FormatError: a set cannot be found or read.
             CorpusError: documents cannot be read.
         """
+        # kinds are taken out first: what remains are settings, which are checked against these kinds
         tests = {name: kind.as_list(settings.pop(name)) for name, kind in KINDS.items() if name in settings}
         kinds = [kind for kind in ALL_KINDS if tests.get(kind.name)]
         check_kinds(kinds, settings)
@@ -141,6 +142,7 @@ def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> Comparisons:
             renamed = replace(part, vectors=f"{part.vectors} ({ranking})", key=replace(part.key, method=None))
             parts.setdefault(ranking, []).append(renamed if ranking else part)
         sides += parts.values() if len(set(parts) - {None}) > 1 else [one]
+    # by key, since vectors may lack a result of others, such as a section without items
     for first, second in combinations(sides, 2):
         others = {one.key: one for one in second}
         comparisons += [compare_settings(one, others[one.key]) for one in first if one.key in others]

@@ -110,6 +110,7 @@ ALL: Half = "all"
 
 def half_of(words: Iterable[str]) -> str:
     """The half of an item, "dev" or "test"; see the module."""
+    # folding case can break NFC, so that equivalent spellings would differ without the second normalisation
     folded = (unicodedata.normalize("NFC", " ".join(word.split())).casefold() for word in words)
     item = "\n".join(sorted(unicodedata.normalize("NFC", word) for word in folded))
     return TEST if sha256(item.encode("utf-8", "surrogatepass")).digest()[0] % 2 else DEV
@@ -168,10 +169,12 @@ def splits_of(items: Sequence[Hashable], labels: Sequence[str], training: int | 
 
 def stratified_folds(items: Sequence[Hashable], classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The fold of each item (items,): stratified by class, in a fixed random order; equal items share a fold."""
+    # backwards, so that the first of equal items is the one that remains
     first_of = {item: number for number, item in reversed(list(enumerate(items)))}
     first = np.array([first_of[item] for item in items], dtype=np.int64)
     distinct = np.flatnonzero(first == np.arange(len(first)))
     order = distinct[np.random.default_rng(SEED).permutation(len(distinct))]
+    # a stable sort keeps the random order within a class; dealing out every fifth item then balances the classes
     order = order[np.argsort(classes[order], kind="stable")]
     fold = np.empty(len(first), np.int64)
     fold[order] = np.arange(len(order)) % FOLDS

@@ -34,6 +34,7 @@ class CaseFolding:
         self._others: dict[int, list[int]] = {}
         names, zeros = list(words), dict.fromkeys(without)
         self._canonical = [0] * len(names)
+        # rows of zeros come last: they must not hide a word of another case that has a vector
         for index in (*(row for row in range(len(names)) if row not in zeros), *zeros):
             upper = names[index].upper()
             first = self._first.get(upper, index) if index in zeros else self._first.setdefault(upper, index)
@@ -93,6 +94,7 @@ def gather_vectors(
     matrix[rows >= 0] = vectors.rows(rows[rows >= 0])
     missing = np.flatnonzero(rows < 0)
     if compose and len(missing):
+        # n-grams of capitals were never trained where all words of the vocabulary are lower case
         is_lower = all(word == lower_case(word) for word in vectors.words)
         texts = [lower_case(words[item]) if is_lower else words[item] for item in missing.tolist()]
         matrix[missing] = vectors.compose_words(texts)

@@ -205,6 +205,7 @@ def confident_answers(
     weighted: dict[int, float] = {}
     for word, weight in terms:
         weighted[vectors.index(word)] = weighted.get(vectors.index(word), 0) + weight
+    # ranks follow from the cosines of the model: how many words lie above each end of the interval
     background = np.delete(all_cosines(vectors.unit_rows, weighted), list(weighted))
     pairs = [cosines_and_ranks(rows, weighted, matrix) for matrix in replicates.resamples]
     cosines, ranks = (np.stack(values) for values in zip(*pairs, strict=True))

@@ -111,6 +111,7 @@ class ContextReader:
             type_weights = np.asarray(DEFAULT_CONSTANT / (DEFAULT_CONSTANT + shares), np.float32)
         arrays = self.encoded.ids, self.encoded.sentences, self.rows, type_weights, self.vectors.matrix
         text = ContextText(*(read_only(array) for array in arrays))
+        # a thread adds the contexts of its own words only, so that sums do not depend on the number of threads
         threads = min(self.threads or available_threads(), number)
         for positions, slots, size in parts:
             if not len(positions):
@@ -263,6 +264,7 @@ def regression(
             f"the contexts of {words} words do not determine a map of {dim} dimensions; lower {S.min_count}, or give a "
             "ridge, such as 0.1"
         )
+    # relative to the mean eigenvalue, so that a ridge means the same for vectors of any scale
     moments[np.diag_indices(dim)] += ridge * eigenvalues.mean()
     return np.asarray(np.linalg.solve(moments, weighted.T @ targets).T)
 

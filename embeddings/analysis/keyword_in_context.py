@@ -156,6 +156,7 @@ def concordance_lines(
         borders = [int(starts[number]), place, place + len(hits.words), int(ends[number])]
         parts = parts or [text_between(encoded, *pair) for pair in pairwise(borders)]
         left, keyword, right = (" ".join(part.split()) for part in parts)
+        # reversed, so that the words nearest to the keyword are the first, which are kept
         left, right = first_words(left[::-1], width)[::-1], first_words(right, width)
         tag = None if encoded.tags is None else encoded.first_tags[document].as_py()
         name = str(document if tag is None else tag)

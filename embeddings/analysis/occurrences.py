@@ -63,6 +63,7 @@ class Occurrences:
         """
         starts, ends = self.bounds(window)
         found = np.searchsorted(other.positions, ends) - np.searchsorted(other.positions, starts)
+        # what the window counts within the occurrence itself, such as the same word, is subtracted again
         inside = np.searchsorted(other.positions, self.positions + len(self.words))
         found -= inside - np.searchsorted(other.positions, self.positions)
         return Occurrences(self.encoded, self.words, self.positions[found > 0])

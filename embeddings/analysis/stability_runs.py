@@ -193,6 +193,7 @@ def train_again(
         with corpus as source:
             vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
             rows = unit_rows(vectors, words, source)
+        # after the corpus is closed, so that its files are removed before the next one is written
         yield rows
 
 

@@ -128,6 +128,7 @@ def distances(pair: list[Vectors], rows: NDArray[np.int64]) -> NDArray[np.float6
 
     The mean vector, a direction that all words share, would hide differences and is subtracted first.
     """
+    # numbers in place of words: `align` pairs rows by name, and these rows are paired already
     words, matrices = [str(row) for row in rows], (vectors.matrix[rows] for vectors in pair)
     first, second = (Vectors(words, matrix - matrix.mean(axis=0)).normalize() for matrix in matrices)
     aligned = align(first, onto=second).vectors.matrix

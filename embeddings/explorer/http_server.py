@@ -164,6 +164,7 @@ class Handler(BaseHTTPRequestHandler):
         """
         own = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
         hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
+        # two Host headers may be read differently by whatever passed the request on
         if len(hosts) != 1 or hosts[0] not in own:
             raise RequestError(421, "this server is not the host of the request")
         is_foreign = self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
@@ -172,6 +173,7 @@ class Handler(BaseHTTPRequestHandler):
         if not self.path.startswith("/"):
             raise RequestError(400, "the address of a request must be a path")
         if "Transfer-Encoding" in self.headers or self.headers.get("Content-Length", "0") != "0":
+            # the unread body would be taken for the next request
             self.close_connection = True
             raise RequestError(400, "requests must not have a body")
 
@@ -181,6 +183,7 @@ class Handler(BaseHTTPRequestHandler):
         Raises RequestError if the token is missing or wrong, the question is unknown, or a parameter is.
         """
         given = self.headers.get("Authorization", "")
+        # in constant time: how long a comparison takes must not tell how much of a token is right
         if not hmac.compare_digest(given.encode(errors="replace"), f"Bearer {self.server.token}".encode()):
             raise RequestError(403, "the token is missing or wrong: open the address that the command printed")
         answer = ENDPOINTS.get(path.removeprefix("/api/")) if path.startswith("/api/") else None

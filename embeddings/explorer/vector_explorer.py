@@ -59,6 +59,7 @@ class VectorExplorer:
     def folded_words(self) -> Any:
         """The words whatever their case, an Arrow array of bytes, which is made on first use."""
         with self.lock:
+            # bytes, as words of other programs may hold lone surrogates, which Arrow's strings refuse
             folded = [word.casefold().encode("utf-8", "surrogatepass") for word in self.vectors.words]
             return pa.array(folded, pa.large_binary())
 

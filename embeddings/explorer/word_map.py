@@ -89,6 +89,7 @@ def principal_components(rows: NDArray[np.float32], number: int) -> NDArray[np.f
     centred = rows - rows.mean(axis=0, dtype=np.float64).astype(np.float32)
     values, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64))
     vectors = vectors[:, np.argsort(-values, kind="stable")[:number]]
+    # an eigenvector has no sign of its own; one rule for it makes the same vectors give the same map
     vectors *= np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
     components = centred.astype(np.float64) @ vectors
     return np.pad(components, ((0, 0), (0, max(0, 2 - components.shape[1]))))

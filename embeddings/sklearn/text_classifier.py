@@ -95,6 +95,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.classes_, self.multilabel_ = targets.classes, targets.is_multilabel
         self._is_indicator = targets.is_indicator
         known = {name: number for number, name in enumerate(names)}
+        # the trainer orders labels by frequency, scikit-learn by value
         self._columns = np.array([known[label] for label in self.model_.classifier.labels])
         return self
 

@@ -108,6 +108,7 @@ class MeanVectorizer(TextVectorizer):
             source = load_source(self.vectors)
             self._check_no_training("vectors")
             settings = text_settings(source)
+            # another tokenizer makes words of which the recorded rules, such as joined phrases, say nothing
             if self.tokenizer is not None:
                 settings = {"tokenizer": None, "case": settings["case"]}
             settings = self._text_settings(**settings)

@@ -29,6 +29,7 @@ def wilson(hits: int, total: int) -> tuple[float, float]:
     share, spread = hits / total, Z * Z / total
     middle, reach = share + spread / 2, Z * sqrt(share * (1 - share) / total + spread / (4 * total))
     low, high = (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
+    # rounding would leave the ends that are 0 or 1 by definition slightly beside them
     return (0.0 if hits == 0 else low), (1.0 if hits == total else high)
 
 
@@ -49,11 +50,13 @@ def bootstrap_weights(items: int) -> Iterator[np.ndarray]:
 @lru_cache(maxsize=8)
 def cached_resamples(items: int) -> list[np.ndarray]:
     """The blocks of `resample`, cached: a set has several measures and scores several vectors."""
+    # counts of at most MAX_CACHED items fit 16 bits, a quarter of the memory of the blocks
     return [block.astype(np.uint16) for block in resample(items)]
 
 
 def resample(items: int) -> Iterator[np.ndarray]:
     """Draw items with replacement; yields how often each is drawn, in blocks (resamples, items) int64."""
+    # one generator for all blocks, so that draws do not depend on the size of a block
     rng = np.random.default_rng(SEED)
     for block in row_blocks(RESAMPLES, items, itemsize=40):
         rows = block.stop - block.start
@@ -70,6 +73,7 @@ def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
     x = x - (weights * x).sum(axis=1, keepdims=True) / items
     y = y - (weights * y).sum(axis=1, keepdims=True) / items
     xy, xx, yy = (weights * x * y).sum(axis=1), (weights * x * x).sum(axis=1), (weights * y * y).sum(axis=1)
+    # a resample of equal items has a variance of rounding errors, which must not become a correlation
     tiny = 1e-12 * len(weights[0])
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where((xx > tiny * xx.max()) & (yy > tiny * yy.max()), xy / np.sqrt(xx * yy), np.nan)
@@ -80,6 +84,7 @@ def weighted_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
     order, starts = np.argsort(group, kind="stable"), np.cumsum(sizes) - sizes
     ties = np.add.reduceat(weights[:, order], starts, axis=1)
+    # an item drawn n times takes n successive ranks, of which all copies of it and of its ties get the mean
     middle = np.cumsum(ties, axis=1) - (ties - 1) / 2
     return np.asarray(middle[:, group])
 

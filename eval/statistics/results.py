@@ -201,6 +201,7 @@ class Comparisons(ResultTable[Comparison]):
             p_holm = 0.0
             for rank, number in enumerate(sorted(family, key=lambda n: corrected[n].p or 0.0)):
                 p = corrected[number].p or 0.0
+                # a test with a larger p must not get a smaller corrected one, although its factor is smaller
                 p_holm = max(p_holm, min(1.0, (len(family) - rank) * p))
                 corrected[number] = replace(corrected[number], p_holm=p_holm)
         return cls(corrected)
@@ -231,6 +232,7 @@ def bootstrap_test(resampled: np.ndarray, count: int) -> tuple[Interval, float |
     if interval == NO_INTERVAL:
         return NO_INTERVAL, None
     finite = resampled[np.isfinite(resampled)]
+    # zeros count on both sides, and the observed value as one more resample, so that p is never 0
     rarer = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
     return interval, min(1.0, 2 * (rarer + 1) / (len(finite) + 1))
 
@@ -363,6 +365,7 @@ class BinaryScores(ItemScores):
     def interval(self, counted: np.ndarray) -> Interval:
         """Wilson's interval, or the bootstrap over clusters, unless all items are alike and resamples are constant."""
         hits, items = int(self.correct[counted].sum()), int(counted.sum())
+        # where all items are alike, all resamples are: their percentiles would have no width
         if self.clusters is None or hits in (0, items):
             return wilson(hits, items)
         return ratio_interval(self.count_per_cluster(self.correct & counted), self.count_per_cluster(counted))
@@ -456,6 +459,7 @@ class ResampledScores(ItemScores):
     @property
     def value(self) -> float:
         """The value of all items."""
+        # by the same function as its resamples, so that rounding cannot put it beside them
         return float(np.clip(self.score(np.ones((1, len(self.covered))))[0], *self.limits))
 
     @property
@@ -501,6 +505,7 @@ class F1Scores(ResampledScores):
 
     def score(self, weights: np.ndarray) -> np.ndarray:
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
+        # products with the weights count the items of each resample, without drawing any
         hits = weights @ (self.actual & self.predicted if self.hits is None else self.hits)
         members = weights @ self.actual + weights @ self.predicted
         scores = divide_or_nan(2 * hits, members)

@@ -45,6 +45,7 @@ class RunScores(ItemScores):
         estimate = estimate_means([self.runs])
         values = np.array([one.value for one in results]) if estimate is None else estimate.values[0]
         low, high = NO_INTERVAL if estimate is None else estimate.interval
+        # Student's t knows no limits, but shares and correlations have some
         if low is not None and high is not None:
             lowest, highest = getattr(self.runs[0], "limits", (0.0, 1.0))
             low, high = max(low, lowest), min(high, highest)
@@ -102,6 +103,7 @@ def estimate_means(settings: Sequence[Sequence[ItemScores]]) -> Estimate | None:
 
     counted = [one.counted for runs in settings for one in runs]
     known = [items for items in counted if items is not None]
+    # all runs are judged by the same items, or a run of another vocabulary would look better or worse by its items
     common = np.logical_and.reduce(known)
     if len(known) < len(counted) or not common.any():
         return None
@@ -110,6 +112,7 @@ def estimate_means(settings: Sequence[Sequence[ItemScores]]) -> Estimate | None:
     if not all(np.isfinite(one).all() for one in values):
         return None
     table = np.array([one.values for runs in resampled for one in runs])
+    # a resample that one run cannot score counts for none, or the covariances would be of different resamples
     table = table[:, np.isfinite(table).all(axis=0)]
     several = [one for one in values if len(one) > 1]
     of_runs = [float(one.var(ddof=1)) / len(one) for one in several]
@@ -125,6 +128,7 @@ def estimate_means(settings: Sequence[Sequence[ItemScores]]) -> Estimate | None:
                 shared += (block.sum() - block.trace()) / (len(block) * (len(block) - 1))
             else:
                 shared += block.mean() if one is other else -block.mean()
+        # an estimated covariance can be below 0, which would make the interval narrower than that of the runs alone
         variance = sum(of_runs) + max(float(shared), 0.0)
     items = int(common.sum())
     if variance <= 0:

@@ -237,6 +237,7 @@ def score_analogy(subject: Subject, test: Questions) -> list[AnalogyScores]:
     folding, n_words, methods = subject.folding, len(subject.vectors), subject.settings.method
     rows = folding.find(word for question in test.questions for word in question).reshape(-1, 3)
     counts = np.array([len(answers) for answers in test.answers])
+    # questions have different numbers of answers: a table filled with -1, which is no row, compares them at once
     answers = np.full((len(counts), counts.max()), -1)  # rows of the correct answers to each question
     answers[np.arange(counts.max()) < counts[:, None]] = folding.find(chain.from_iterable(test.answers))
     pairs = test.pairs()

@@ -121,6 +121,7 @@ def update(
         pair, c = queries.positions[q, 0], queries.positions[q, 1]
         for begin in range(0, block.pairs.shape[1], CHUNK):
             least = threshold(candidates.best[q], queries.margin)
+            # a chunk that ends here has cost 32 bounds in place of 512 scores
             if is_below(method, block, begin, pair, c, least, scores):
                 continue
             own = scores[: min(CHUNK, block.pairs.shape[1] - begin)]
@@ -197,6 +198,7 @@ def is_excluded(queries: Queries, q: int, row: int) -> bool:
 def raise_best(candidates: Candidates, q: int, best: float, margin: float) -> None:
     """Raise the best score, and drop candidates that are clearly below it."""
     least = threshold(best, margin)
+    # candidates near a best score that is far below the new one are all below it, also those without a place
     if candidates.best[q] < least:
         candidates.counts[q], candidates.overflowed[q] = 0, False
     candidates.best[q] = best
@@ -235,11 +237,13 @@ def score_questions(
     correct = np.zeros((len(methods), len(limits), len(rows)), dtype=bool)
     if not len(rows):
         return correct
+    # a word of the question is never an answer, even if the set says so
     answers = np.where((answers[:, :, None] == rows[:, None, :]).any(axis=2), -1, answers)
     words, positions = np.unique(rows, return_inverse=True)
     cosines = Cosines(units, words, positions.reshape(-1, 3), methods)
     queries = cosines.queries([folding.case_variants(three) for three in rows])
     candidates = [new_candidates(len(rows)) for _ in methods]
+    # blocks end at each limit, so that candidates are then those among the first words; later blocks add to them
     for part in vocabulary_blocks(cosines.bytes_per_word, limits):
         cosines.compute(part)
         for method, best in zip(methods, candidates, strict=True):

@@ -117,6 +117,7 @@ def predict_labels(
         for begin in range(0, len(batch), size):
             part = batch.part(begin, begin + size)
             ids, probabilities = classifier.rank(part.data, part.starts, k, threshold, threads=threads)
+            # calibration is of the most probable label, whether it passes the threshold or not
             best = (ids, probabilities) if not threshold else classifier.rank(part.data, part.starts, threads=threads)
             sizes = np.array(list(map(len, part.labels)), np.int64)
             keep = sizes > 0
@@ -128,6 +129,7 @@ def predict_labels(
             actual = np.fromiter(labels, np.int64, sizes.sum())
             predicted = ids[keep]
             row, column = np.nonzero(predicted != NO_LABEL)
+            # a text and a label in one integer, so that sets of pairs are sorted and merged as numbers
             guesses = row << 32 | predicted[row, column]
             order = np.argsort(guesses)
             pairs = np.unique(rows[np.repeat(np.arange(len(sizes)), sizes)] << 32 | actual)
@@ -533,6 +535,7 @@ def macro_f1_resamples(labels: PredictedLabels) -> np.ndarray:
     csr_array = import_library("scipy.sparse").csr_array
 
     group = group_of(len(labels))[labels.text]
+    # by label, so that a block of labels is one slice: all labels at once would not fit in memory
     order = np.argsort(labels.label, kind="stable")
     label, group, is_hit = labels.label[order], group[order], labels.kind[order] == BOTH
     draws = np.concatenate(list(bootstrap_weights(int(group.max()) + 1))).T

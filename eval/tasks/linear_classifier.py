@@ -88,6 +88,7 @@ class Objective:
         weights, bias = self.unpack(flat)
         products = self.table @ weights.astype(np.float32)
         scores = self.selection @ products.reshape(-1, self.shape[-1]) + bias.astype(np.float32)
+        # the exponentials of differences from the largest score cannot overflow
         scores -= scores.max(axis=1, keepdims=True)
         target = scores[self.items, self.classes].astype(np.float64)
         probabilities = np.exp(scores, out=scores)
@@ -95,6 +96,7 @@ class Objective:
         loss = (np.log(sums.astype(np.float64)) - target).sum() + PENALTY / 2 * (weights * weights).sum()
         errors = np.divide(probabilities, sums[:, None], out=probabilities)
         errors[self.items, self.classes] -= 1
+        # first the errors of all windows of a row, then one product with the table: rows are far fewer than windows
         row_sums = (self.transposed @ errors).reshape(self.shape[0], len(self.table), -1)
         slopes = (self.table.T @ row_sums).astype(np.float64) + PENALTY * weights
         gradient = np.append(slopes.ravel(), errors.sum(axis=0, dtype=np.float64))

@@ -44,6 +44,7 @@ def total_loss(predictor: Any, encoded: EncodedCorpus, vocabulary: Vocabulary) -
 def known_words(encoded: EncodedCorpus, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
     """The ids of the words of a text that a vocabulary has, and the bounds of its lines among them (lines + 1,)."""
     ids = id_mapping(encoded.vocabulary, vocabulary)[np.asarray(encoded.ids)]
+    # dropped before windows are formed, as in training: the neighbours of an unknown word become neighbours
     is_known = ids < len(vocabulary)
     return ids[is_known], np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]
 

@@ -189,9 +189,11 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
     vectors = index.query_vectors(None, test.queries) if set(rankings) - {"lexical"} else None
     rows = {name: row for row, name in enumerate(test.ids)}
     segments = index.segments
+    # by position in the segments, of which rankings are; an index may hold documents that the set does not name
     documents = np.array([rows.get(name, -1) for one in segments for name in one.values(ID, removed=True)])
     about = ", ".join(f"{name} {value}" for name, value in settings_of(index).items() if value)
     for ranking in rankings:
+        # one document more where those with the id of a query are dropped afterwards
         texts, depth = None if ranking == "vectors" else test.queries, DEPTH + (max(test.own) >= 0)
         ranks = index.rank(segments, texts, None if ranking == "lexical" else vectors, depth)
         found = [without(documents[best].tolist(), own)[:DEPTH] for (best, _), own in zip(ranks, test.own, strict=True)]

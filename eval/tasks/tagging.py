@@ -187,6 +187,7 @@ class WordTable:
         table = np.hstack([np.vstack([self.matrix, np.zeros_like(self.matrix[:1])]), flags])
         sentence = np.pad(text.sentence_of, window, constant_values=-1)
         rows = np.pad(self.rows(text), window, constant_values=outside)
+        # padding shifts positions by `window`, so that a window begins at the number of its word
         positions = np.arange(len(text.words))[:, None] + np.arange(2 * window + 1)
         is_inside = sentence[positions] == text.sentence_of[:, None]
         return linear_classifier.Windows(table, np.where(is_inside, rows[positions], outside))

@@ -150,6 +150,7 @@ class ClusterScores(ResampledScores):
         total = weights.sum(axis=1)
         joint, labels, clusters = (entropy(part, total) for part in (counts, by_label, by_cluster))
         mutual = labels + clusters - joint
+        # the entropies cancel to this form, which is defined where one of them is 0
         both = labels + clusters  # 2 h c / (h + c) with h = mutual / labels and c = mutual / clusters
         return np.asarray(np.divide(2 * mutual, both, out=np.ones_like(both), where=both > 0))
 

@@ -116,6 +116,7 @@ def candidate_recalls(
         rank = np.zeros(len(rows), np.int64)
         for query, others in enumerate(rows):
             cosines = np.where(right[others].any(axis=1), (right[others] * left[others[0]]).sum(axis=1), -np.inf)
+            # a wrong candidate with the same cosine ranks before the right one, which is first in its row
             rank[query] = (cosines >= cosines[0]).sum() if left[others[0]].any() else number
         for k in (k for k in RANKS if k < number):
             yield MeanScores(

@@ -103,6 +103,7 @@ def direction_statistics(
     has_variance = np.trace(covariance) > MIN_SHARE * np.trace(products)
     axes = np.linalg.eigh(products)[1]
     logsumexp = import_library("scipy.special").logsumexp
+    # sums of exponentials overflow for vectors of large norm, their logarithms do not
     sums = np.full((2, axes.shape[1]), -np.inf)  # the logarithms of the sums of exp(v a) and exp(-v a) over rows v
     for _, wide in wide_blocks(matrix):
         projections = wide @ (axes / scale)

@@ -167,12 +167,14 @@ def warning(subject: Subject, name: str, lists: list[np.ndarray]) -> str | None:
 
 def permutation_p(associations: np.ndarray, size: int) -> float:
     """The share of divisions into `size` words and the others whose sum for the first is at least the observed one."""
+    # the same words summed in another order round differently, and must count as at least the observed sum
     observed = associations[:size].sum() - 1e-12
     if comb(len(associations), size) <= EXACT:
         sums = np.array([sum(part) for part in combinations(associations.tolist(), size)])
         return float((sums >= observed).mean())
     rng = np.random.default_rng(SEED)
     orders = np.array([rng.permutation(len(associations))[:size] for _ in range(SAMPLES)])
+    # the observed division is one of all, so that p is never 0
     return float(((associations[orders].sum(axis=1) >= observed).sum() + 1) / (SAMPLES + 1))
 
 

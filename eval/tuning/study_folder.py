@@ -157,6 +157,7 @@ class StudyFolder:
             OutputError: there is a folder already, it belongs to another search, or it cannot be written.
             FormatError: its record is broken.
         """
+        # before the folder is made, which would make every folder look like an earlier one
         is_resumed = cls.check(path, resume=resume, force=force)
         folder = cls(Path(path), to_jsonable(study), is_new=not Path(path).exists())
         if is_resumed:
@@ -220,6 +221,7 @@ class StudyFolder:
             yield
         except BaseException:
             with suppress(OSError):
+                # only what this search has made: a folder that was there, or a saved model, stays
                 if self.is_new and {entry.name for entry in self.path.iterdir()} <= {STUDY}:
                     shutil.rmtree(self.path)
             raise

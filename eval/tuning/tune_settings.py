@@ -213,6 +213,7 @@ class Search:
     def resume(self, trials: list[Trial]) -> None:
         """Continue a search after its earlier trials."""
         for trial in trials:
+            # asked again for what was drawn then: the sampler learns from the trials that it has asked for only
             self.study.enqueue_trial(trial.values)
             asked = self.study.ask()
             suggest(asked, self.trainer, self.space, is_first=trial.number == 1)
@@ -266,6 +267,7 @@ class Search:
             reason = str(error)
         except EmbeddingsError as error:
             reason = str(error)
+        # training turns the signal into an error of its own
         except Interrupted:
             raise KeyboardInterrupt from None
         score = judgement.score if judgement and state == "complete" else None
@@ -282,6 +284,7 @@ class Search:
 
     def ask(self, number: int) -> Any:
         """The next trial of optuna; what it draws depends on the seed, its number and earlier trials only."""
+        # a sampler for each trial, with a seed of its own: a resumed search then draws what an uninterrupted one does
         self.study.sampler = self.optuna.samplers.TPESampler(
             seed=(self.seed + number) % 2**32, n_startup_trials=STARTUP_TRIALS
         )
@@ -435,6 +438,7 @@ def tune(
     for name in space:
         if name in scoring.fixed:
             raise SettingError(f"{S[name]} cannot be varied with the metric loss: it changes what the loss measures")
+    # encoded once for all trials, and after all checks that do not need the text
     with showing(progress, "searching") as shown, text.encode(threads=threads) as encoded:
         ranges = {
             name: ",".join(map(str, one.choices)) if one.choices else f"{one.low:g}..{one.high:g}"
