@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import embeddings as em
+from embeddings.analysis.confidence import cosines_and_ranks
 
 TEXTS = [f"the {a} {b} the {c}" for a in ["king", "queen"] for b in ["rules", "sees"] for c in "abcdefgh"] * 3
 
@@ -136,3 +137,9 @@ def test_replicates_of_other_vectors_are_refused(model, replicates):
     ):
         with pytest.raises(em.EmbeddingsError, match="belong to other vectors"):
             measure(other, replicates, *words)
+
+
+def test_equal_cosines_share_a_rank():
+    matrix = np.array([[1, 0], [0.6, 0.8], [0.6, 0.8], [0.8, 0.6]], np.float16)
+    _, ranks = cosines_and_ranks(np.array([1, 2, 3]), {0: 1.0}, matrix)
+    assert ranks.tolist() == [2, 2, 1]

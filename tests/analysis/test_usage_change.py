@@ -119,3 +119,10 @@ def test_impossible_comparisons_are_refused():
             compare(texts, half, **{name: value})
     with pytest.raises(em.EmbeddingsError, match="too few"):
         compare(texts, half, occurrences=10**6)
+
+
+def test_results_are_reproducible():
+    texts, halves = documents(np.random.default_rng(6), 160, 0), np.repeat([0, 1], 80)
+    first, second = (compare(texts, halves, permutations=4, lines=1) for _ in range(2))
+    assert first.n_words > 40
+    assert first == second

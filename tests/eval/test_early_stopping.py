@@ -27,13 +27,13 @@ def fixed_scores(scores, tables=None):
 @pytest.mark.parametrize("patience", [1, 2])
 def test_best_model_is_restored(patience):
     tables = []
-    stopping = em.EarlyStopping(score=fixed_scores([1.0, 3.0, 2.0, 2.5, 9.0], tables), patience=patience)
+    stopping = em.EarlyStopping(score=fixed_scores([1.0, 3.0, 2.0, 3.0, 9.0], tables), patience=patience)
     model = learn("fasttext", synonym_corpus(), {"epochs": 9, "buckets": 99}, callbacks=[stopping])
     assert len(tables) == 2 + patience
     assert table_bytes(model) == tables[1]
     assert table_bytes(model) != tables[-1]
     assert model.record["early_stopping"] == {
-        "scores": [1.0, 3.0, 2.0, 2.5][: 2 + patience], "best_epoch": 2, "patience": patience,
+        "scores": [1.0, 3.0, 2.0, 3.0][: 2 + patience], "best_epoch": 2, "patience": patience,
     }  # fmt: skip
     assert model.record["words"] == 2 * 2400
     assert np.isfinite(model.compose(["kitties"])).all()
@@ -239,3 +239,24 @@ def test_a_checkpoint_at_the_end_of_an_epoch_holds_the_rollback(tmp_path):
     learn("skipgram", **run, callbacks=[plateau_stopping(decay_on_plateau=9), resumed], resume=True)
     assert resumed.tables == rates.tables[3:]
     assert resumed.rates == rates.rates[3:]
+
+
+def test_an_average_starts_again_when_training_goes_back():
+    """The last rollback is after epoch 3 of 4, so the average has a quarter of the points."""
+    stopping = em.EarlyStopping(
+        score=lambda model: 9.0 if "average" in model.record else {1: 5.0, 2: 4.0, 3: 3.0, 4: 2.0}[epochs_of(model)],
+        patience=1,
+        decay_on_plateau=2,
+    )
+    settings = {**PLATEAU, "epochs": 4, "average_last": 1.0}
+    model = learn("cbow", corpus("cbow"), settings, callbacks=[stopping])
+    assert model.record["early_stopping"]["decays"] == [2, 3]
+    assert model.record["average"]["points"] == 5
+
+
+def test_after_a_decay_the_patience_starts_again():
+    scores = [3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+    stopping = em.EarlyStopping(score=fixed_scores(scores), patience=2, decay_on_plateau=2)
+    model = learn("cbow", synonym_corpus(), PLATEAU, callbacks=[stopping])
+    assert model.record["early_stopping"]["decays"] == [3, 5]
+    assert model.record["early_stopping"]["scores"] == scores

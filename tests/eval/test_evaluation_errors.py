@@ -203,6 +203,8 @@ def test_settings(vectors, tmp_path):
         ({}, "similarity, analogy"),
         ({**pairs, "pool": "sif"}, "pool requires"),
         ({**pairs, "target": vectors}, "translation"),
+        ({"analogy": "google-analogies", "method": "cosine"}, "method.*3cosmul.*'cosine'"),
+        ({"analogy": "google-analogies", "restrict": 0}, "restrict.*0"),
         ({**pairs, "half": "train"}, "half must be one of"),
         ({**pairs, **categories, "half": "dev"}, "half=dev cannot be combined with categories"),
         ({**categories, "half": "dev"}, "half requires"),

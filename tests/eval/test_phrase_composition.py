@@ -9,7 +9,7 @@ import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.eval import Suite, compare_scores
 from embeddings.eval.statistics.confidence_intervals import normal_interval
-from embeddings.eval.tasks.phrase_composition import median_interval, read_phrase_ratings
+from embeddings.eval.tasks.phrase_composition import measures, median_interval, read_phrase_ratings
 from embeddings.plugins.tensor_indexing.composer import Composer
 from embeddings.plugins.tensor_indexing.fitting import cosine_ranks
 from embeddings.plugins.tensor_indexing.phrase_pairs import TEST
@@ -171,3 +171,12 @@ def test_only_mean_ratings_are_compared(model, ratings):
     for one in found:
         if one.method != "own":
             assert one.value_second == pytest.approx(values[one.section, one.method].value)
+
+
+def test_a_type_without_phrases_has_the_same_measures_without_values(model):
+    composer = Composer.of(model)
+    full, empty = (
+        list(measures(composer, rows, "any", "additive")) for rows in (composer.examples, composer.examples[:0])
+    )
+    assert {name for name, _, _ in empty} == {name for name, _, _ in full}
+    assert {value for _, value, _ in empty} == {None}

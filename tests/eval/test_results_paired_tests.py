@@ -103,7 +103,9 @@ def test_mcnemar_equals_a_sum_of_binomial_terms(pairs):
     gained, lost = sum(r and not o for r, o in pairs), sum(o and not r for r, o in pairs)
     n, most = gained + lost, max(gained, lost)
     p = min(1, 2 * sum(comb(n, k) for k in range(most, n + 1)) / 2**n)
-    assert compare_shares(right, other).p == pytest.approx(p)
+    found = compare_shares(right, other)
+    assert found.p == pytest.approx(p)
+    assert -1 <= found.low <= found.high <= 1
 
 
 FEW, ENOUGH = 9, 10
@@ -203,3 +205,11 @@ def test_many_pairs_have_the_normal_interval(questions, monkeypatch):
     assert smooth == pytest.approx(drawn, abs=0.15 * (drawn[1] - drawn[0]))
     assert q == pytest.approx(p, abs=0.02)
     assert interval_and_p(np.zeros(len(many)), many) == ((0, 0), 1)
+
+
+def test_pairs_of_questions_ignore_case(tmp_path):
+    lines = [": s", "a b c d", "A B e f", "c D a b", ": t", "c d e f"]
+    (tmp_path / "q").write_text("\n".join(lines) + "\n")
+    assert Suite.read(analogy=tmp_path / "q").sets("analogy")[0].pairs().tolist() == [[0, 1], [0, 2], [1, 0], [1, 2]]
+    (tmp_path / "bats.txt").write_text("a\tb/x\nc\td\n")
+    assert Suite.read(analogy=tmp_path / "bats.txt").sets("analogy")[0].pairs().tolist() == [[0, 1], [1, 0]]

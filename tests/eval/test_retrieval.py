@@ -8,7 +8,7 @@ import pytest
 from text_sets import by_measure, write_csv, write_retrieval
 
 import embeddings as em
-from embeddings.errors import SettingError
+from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.eval.tasks.retrieval import MEASURES, read_retrieval_set
 
 
@@ -141,3 +141,14 @@ def test_an_index_that_cannot_be_evaluated_is_refused(vectors, tmp_path):
         em.evaluate(vectors, retrieval=paths, ranking="best")
     with pytest.raises(SettingError, match="retrieval"):
         em.evaluate(vectors, similarity="wordsim353", ranking="fused")
+
+
+def test_retrieval_through_an_index(vectors, tmp_path):
+    paths = write_retrieval(tmp_path)
+    exact, indexed = (
+        [result.value for result in em.evaluate(vectors, retrieval=[paths], index=index)] for index in (None, "exact")
+    )
+    assert exact == indexed
+    assert em.evaluate(vectors, retrieval=paths, index="lsh:bits=32")[0].protocol != ""
+    with pytest.raises(EmbeddingsError, match="no-such"):
+        em.evaluate(vectors, retrieval=paths, index="no-such")

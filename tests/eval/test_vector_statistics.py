@@ -98,3 +98,10 @@ def test_degenerate_vectors_have_fewer_statistics():
     assert set(statistics(np.ones((1, 2)))) == {"mean norm", "relative standard deviation of norms", "zero vectors"}
     with pytest.raises(SettingError, match="the vector of 'w1' holds NaN or infinity"):
         statistics(np.array([[1, 2], [np.nan, 1]]))
+
+
+def test_hubs_are_among_frequent_words_only(matrix, monkeypatch):
+    monkeypatch.setattr("embeddings.eval.tasks.vector_statistics.HUB_WORDS", 100)
+    assert statistics(matrix)["hubness"].covered == 100
+    assert statistics(matrix)["hubness"].value == statistics(matrix[:100])["hubness"].value
+    assert statistics(matrix)["mean norm"].covered == 400

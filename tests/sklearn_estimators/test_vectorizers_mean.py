@@ -234,11 +234,16 @@ def test_phrases_are_joined(tmp_path):
     np.testing.assert_array_equal(vectorizer.transform([["new_york"]])[0], model.vectors["new_york"])
 
 
-@pytest.mark.parametrize("pool", ["mean", "subsample", "sif", "idf", "sum", "max", "power-mean"])
-def test_pools_are_those_of_embed(vectors, pool):
+TUNED = {"constant": 0.01, "frequencies": "texts"}
+POOLS = [("mean", {}), ("subsample", TUNED), ("sif", TUNED), ("sif", {}), ("idf", {}), ("sum", {}), ("power-mean", {})]
+
+
+@pytest.mark.parametrize(("pool", "more"), POOLS)
+def test_pools_are_those_of_embed(vectors, pool, more):
     texts, queries = list(make_texts()), list(make_texts(seed=5))
-    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, pool=pool, remove_components=1, normalize=True).fit(texts)
-    expected = em.embed(vectors, queries, pool=pool, remove_components=1, normalize=True, fit_on=texts)
+    options = {"pool": pool, "remove_components": 1, "normalize": True, **more}
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, **options).fit(texts)
+    expected = em.embed(vectors, queries, fit_on=texts, **options)
     np.testing.assert_array_equal(vectorizer.transform(queries), expected)
     assert len(vectorizer.get_feature_names_out()) == expected.shape[1]
 
