@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,8 +77,8 @@ class Corpus:
         normalize: the Unicode normalisation form of words; "none" keeps their code points. The default is "nfc", or
             "none" with the tokenizer "ascii-whitespace".
         fold: treat words that differ only in these as equal: "accents", "width", "ligatures", "tatweel", "diacritics"
-            (of Arabic and Hebrew), "long-s", "arabic-letters" (alef, hamza, teh marbuta, alef maqsura), and Chinese
-            scripts as "simplified" or "traditional" (with the extra opencc); several are separated by commas.
+            (of Arabic and Hebrew), "long-s", "arabic-letters" (alef, hamza, teh marbuta, alef maqsura); several are
+            separated by commas.
         language: apply the rules of upper and lower case of Turkish, Azerbaijani, Lithuanian or Greek; other languages
             require no setting.
         hyphens: with the tokenizer "words": split words at hyphens, the default, or join them.
@@ -215,8 +214,6 @@ class Corpus:
 
     def cache_name(self, settings: dict[str, Any]) -> str | None:
         """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
-        if self.rules.chinese_scripts:
-            settings = {**settings, "opencc": version("opencc")}
         if isinstance(self.tokenizer, Segmenter):
             return entry_name(self.sources, {**settings, "segmenter": self.tokenizer.identity})
         return entry_name(self.sources, settings) if self.rules.is_built_in else None

@@ -103,7 +103,7 @@ class Encoder:
         # the tokens of other tokenizers come as text with separators, which the scanner then splits, so that all
         # counting happens in one place
         if not isinstance(rules.tokenizer, ScannedTokenizer):
-            self.pool = SegmenterPool(rules.tokenizer, "".join(rules.chinese_scripts))
+            self.pool = SegmenterPool(rules.tokenizer)
             rules = replace(rules, tokenizer=segmented)
         self.rules = rules
         self.words = WordTable(max_types)

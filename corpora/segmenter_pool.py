@@ -1,6 +1,6 @@
 """Text split into words by tokenizers of other libraries, in several processes, and by functions, in this process."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -12,23 +12,18 @@ from embeddings.corpora.reading.text_block import FILE_END, TextBlock, text_batc
 from embeddings.corpora.reading.text_pool import ConversionError, Convert, TextPool
 from embeddings.corpora.segmenters import SEPARATOR, Segmenter
 from embeddings.corpora.tokenizers import Tokenizer, resolve_tokenizer
-from embeddings.corpora.word_cleaning import chinese_converter
 from embeddings.errors import CorpusError
 
 REMOVED = {ord(SEPARATOR): " ", ord("\n"): " "}
 
 
 class SegmenterPool(TextPool):
-    """Splits blocks of text into words, with worker processes if the tokenizer is a segmenter.
+    """Splits blocks of text into words, with worker processes if the tokenizer is a segmenter."""
 
-    Arguments:
-        script: the Chinese script that text is converted to before, or "": dictionaries of segmenters know one script.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, script: str = "") -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         if isinstance(tokenizer, Segmenter):
             name = tokenizer.full_name
-            super().__init__(f"the tokenizer {name}", f"{__name__}:segment_texts_with", f"{script}:{name}")
+            super().__init__(f"the tokenizer {name}", f"{__name__}:segment_texts_with", name)
         else:
             super().__init__("the tokenizer", segmentation(tokenizer))
 
@@ -63,18 +58,17 @@ class SegmenterPool(TextPool):
         return texts if block.parts_are_documents else [text.removesuffix("\n") for text in texts]
 
 
-def segment_texts_with(script_and_name: str) -> Convert:
+def segment_texts_with(name: str) -> Convert:
     """Return a function that puts a separator between the tokens of each line of texts; it raises ConversionError."""
-    script, _, name = script_and_name.partition(":")
-    return segmentation(resolve_tokenizer(name), chinese_converter(script) if script else str)
+    return segmentation(resolve_tokenizer(name))
 
 
-def segmentation(tokenizer: Tokenizer, convert: Callable[[str], str] = str) -> Convert:
-    """Return a function that converts texts, and puts a separator between the tokens of each of their lines."""
+def segmentation(tokenizer: Tokenizer) -> Convert:
+    """Return a function that puts a separator between the tokens of each line of texts."""
 
     def segment(texts: list[str]) -> list[str]:
         return [
-            "\n".join(segment_line(tokenizer, convert(line), i, j) for j, line in enumerate(text.split("\n")))
+            "\n".join(segment_line(tokenizer, line, i, j) for j, line in enumerate(text.split("\n")))
             for i, text in enumerate(texts)
         ]
 

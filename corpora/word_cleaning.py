@@ -5,15 +5,13 @@ depends on more than one word.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 from unicodedata import category, combining, name, normalize
 
 from embeddings.corpora.word_break import emoji_ranges, ranges
-from embeddings.errors import S
-from embeddings.support.imports import import_extra
 
 Form = Literal["NFC", "NFD", "NFKC"]
 MAX_MARKS = 30  # after one letter, as in the stream-safe format of UAX #15; ordering more takes quadratic time
@@ -43,8 +41,6 @@ REPLACEMENTS = {
         **{0x624: "\u0648", 0x676: "\u0648", 0x626: "\u064a", 0x678: "\u064a", 0x629: "\u0647", 0x649: "\u064a"},
     },
 }
-CHINESE = re.compile("[\u2e80-\u2fdf\u3005-\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
-CHINESE_SCRIPTS = {"simplified": "t2s", "traditional": "s2t"}  # and OpenCC's conversions to them
 BLANKS = re.compile(r"[^\S\n]+")
 INNER_APOSTROPHE = re.compile(r"[\u2018\u2019\u02bc\uff07](?<=\S.)(?=\w)")  # also after a mark
 INNER_HYPHEN = re.compile(r"[\u2010\u2011](?<=\S.)(?=\w)")
@@ -140,22 +136,12 @@ def folding_table(kind: str) -> dict[int, str]:
     return {point: text for point, text in table.items() if text != chr(point)}
 
 
-@cache
-def chinese_converter(script: str) -> Callable[[str], str]:
-    """Return OpenCC's conversion of words, separated by line ends, to a Chinese script; other characters stay."""
-    opencc: Any = import_extra("opencc", "opencc", S.fold(script))
-    converter = opencc.OpenCC(CHINESE_SCRIPTS[script])
-    return lambda text: CHINESE.sub(lambda run: converter.convert(run[0]), text)
-
-
 def fold(text: str, kind: str) -> str:
     """Apply a folding: one of `FOLDINGS`, or "tonos", the accent of Greek words, which capitals do not have."""
     if kind in DECOMPOSED:
         return normalized("NFC", DECOMPOSED[kind].sub("", normalized("NFD", text)))
     if kind == "diacritics":
         return ARABIC_AND_HEBREW_MARKS.sub("", text)
-    if kind in CHINESE_SCRIPTS:
-        return chinese_converter(kind)(text)
     return text.translate(folding_table(kind))
 
 

@@ -19,7 +19,6 @@ from embeddings.corpora.tokenizers import (
     lower_case,
     resolve_tokenizer,
 )
-from embeddings.corpora.word_cleaning import CHINESE, CHINESE_SCRIPTS, chinese_converter
 from embeddings.errors import RegistryError, S, SettingError
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
@@ -28,7 +27,7 @@ Case = Literal["lower", "fold", "keep"]
 Normalization = Literal["nfc", "nfkc", "none"]
 Language = Literal["tr", "az", "lt", "el"]  # with rules of case
 # values of the setting `fold`
-FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s", "arabic-letters", *CHINESE_SCRIPTS)
+FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s", "arabic-letters")
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
 # settings of records that were written when there were only a tokenizer and a case
 EARLIER = {"normalize": "none", "fold": "", "language": None, **dict.fromkeys(TOKENIZER_SETTINGS)}
@@ -57,7 +56,6 @@ class WordRules:
     Raises:
         SettingError: a setting is not valid, or does not apply to the tokenizer.
         RegistryError: no tokenizer of that name is installed.
-        EmbeddingsError: OpenCC, which folds Chinese scripts, is not installed.
     """
 
     tokenizer: Any
@@ -73,8 +71,6 @@ class WordRules:
         check_value("case", self.case, Case, {})
         check_value("language", self.language, Language | None, {})
         tokenizer, foldings = resolve_tokenizer(self.tokenizer), check_foldings(self.fold or "")
-        for script in self.chinese_scripts:
-            chinese_converter(script)
         form = self.normalize or ("none" if tokenizer is ascii_whitespace else "nfc")
         check_value("normalize", form, Normalization, {})
         changes = {name: getattr(self, name) for name in TOKENIZER_SETTINGS if getattr(self, name) is not None}
@@ -99,11 +95,6 @@ class WordRules:
         names = (getattr(tokenizer, name, None) for name in ("full_name", "name", "__qualname__"))
         name = next(filter(None, names), "a callable")
         return {"tokenizer": str(name), **{name: getattr(self, name) for name in WORD_SETTINGS[1:]}}
-
-    @property
-    def chinese_scripts(self) -> list[str]:
-        """The Chinese script that words are converted to, if any."""
-        return [name for name in check_foldings(self.fold or "") if name in CHINESE_SCRIPTS]
 
     @property
     def is_built_in(self) -> bool:
@@ -168,9 +159,7 @@ class WordRules:
     def may_change(self, points: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return for each code point of the Basic Multilingual Plane in `points` whether words with it may change."""
         characters = [*map(chr, points.tolist())]
-        # also format characters; whether a Chinese character changes depends on its word
-        is_chinese = CHINESE.match if self.chinese_scripts else lambda _: None
-        always = [bool(char.isspace() or category(char)[0] in "MC" or is_chinese(char)) for char in characters]
+        always = [char.isspace() or category(char)[0] in "MC" for char in characters]  # also format characters
         others = ["a" if skip else char for char, skip in zip(characters, always, strict=True)]
         words = [*others, *(f"a{char}a" for char in others)]
         changes = [new != old for new, old in zip(self.normalize_all(words), words, strict=True)]
@@ -188,9 +177,8 @@ class WordRules:
 def check_foldings(fold: str | Iterable[str]) -> list[str]:
     """Return the names of foldings in the order of `FOLDINGS`; raises SettingError for an unknown name."""
     names = [name.strip() for name in (fold.split(",") if isinstance(fold, str) else fold)]
-    if {*filter(None, names)} - {*FOLDINGS} or {*CHINESE_SCRIPTS} <= {*names}:
-        expected = f"{', '.join(FOLDINGS)}, and only one of the last two"
-        raise SettingError(f"{S.fold} must be among {expected}, got {', '.join(names)!r}")
+    if {*filter(None, names)} - {*FOLDINGS}:
+        raise SettingError(f"{S.fold} must be among {', '.join(FOLDINGS)}, got {', '.join(names)!r}")
     return [name for name in FOLDINGS if name in names]
 
 

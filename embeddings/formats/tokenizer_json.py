@@ -142,9 +142,6 @@ def inexpressible(rules: WordRules, joiner: str | None, words: list[str]) -> Ite
     names = (word for word in words if rules.emoji == "as-words" and "_" in word)
     if name := next(names, None):
         yield "names of emoji", name
-    for script in rules.chinese_scripts:
-        if word := next(filter(word_cleaning.CHINESE.search, words), None):
-            yield f"the conversion to {script} characters", word
 
 
 def char_set(points: NDArray[np.int64]) -> str:
@@ -321,14 +318,14 @@ def in_turn(pattern: str) -> str:
 
 
 def folding_steps(kind: str, available: set[str]) -> Iterator[Step]:
-    """Yield the steps of `word_cleaning.fold`; none for Chinese scripts."""
+    """Yield the steps of `word_cleaning.fold`."""
     if kind in word_cleaning.DECOMPOSED:
         yield from ("NFD", (word_cleaning.DECOMPOSED[kind].pattern, ""), "NFC")
     elif kind == "diacritics":
         yield word_cleaning.ARABIC_AND_HEBREW_MARKS.pattern, ""
     elif kind == "tatweel":  # but not all of a word
         yield "\u0640+(?=[^\n\u0640])|(?<=[^\n\u0640])\u0640+", ""
-    elif kind not in word_cleaning.CHINESE_SCRIPTS:
+    else:
         table = word_cleaning.folding_table(kind)
         yield from replacements({chr(point): text for point, text in table.items()}, available)
 

@@ -22,7 +22,6 @@ SETTINGS = [  # of a corpus, and what the message names
     ({"normalize": "nfd"}, "normalize.*nfkc.*nfd"),
     ({"case": "upper"}, "case.*fold.*upper"),
     ({"fold": "accents,x"}, "fold.*width.*x"),
-    ({"fold": "simplified,traditional"}, "fold.*only one"),
     ({"language": "de"}, "language.*tr.*de"),
     ({"language": "tr", "case": "keep"}, "language=tr.*case=keep"),
     ({"tokenizer": "whitespace", "hyphens": "join"}, "hyphens=join.*tokenizer=words"),

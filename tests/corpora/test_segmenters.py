@@ -257,17 +257,6 @@ def test_jieba_keeps_its_dictionary_in_a_private_folder(tmp_path, monkeypatch):
     assert jieba.identity["jieba"]
 
 
-def test_chinese_is_converted_before_it_is_segmented():
-    """The dictionary of jieba has words in simplified characters."""
-    pytest.importorskip("jieba")
-    pytest.importorskip("opencc")
-    with (
-        encode(["電影導演"], tokenizer="jieba", fold="simplified") as converted,
-        encode(["电影导演"], tokenizer="jieba") as simplified,
-    ):
-        assert decoded(converted) == decoded(simplified)
-
-
 THAI = "ภาษาไทยเป็นภาษาราชการของประเทศไทย"
 CHINESE = "道可道非常道名可名非常名"
 JAPANESE = "吾輩は猫である名前はまだ無い"

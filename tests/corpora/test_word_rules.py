@@ -1,10 +1,8 @@
 """Words with several spellings become one: normalisation, case and folding, in texts and for words that are typed."""
 
 import pickle
-import sys
 import time
 import unicodedata
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,11 +11,10 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 import embeddings as em
-from embeddings.corpora import Corpus, corpus
+from embeddings.corpora import Corpus
 from embeddings.corpora.encoder import may_change, new_change_table
-from embeddings.corpora.word_cleaning import MAX_MARKS, chinese_converter
+from embeddings.corpora.word_cleaning import MAX_MARKS
 from embeddings.corpora.word_rules import WordForm, WordRules, recorded_settings
-from embeddings.errors import EmbeddingsError
 from embeddings.support.arrow import to_string_array
 
 RULES = [
@@ -29,9 +26,7 @@ RULES = [
     {"language": "el", "tokenizer": "alphanumeric"},
     {"language": "lt", "case": "fold"},
     {"fold": "arabic-letters,diacritics"},
-    *([{"fold": "traditional"}] if find_spec("opencc") else []),
 ]
-needs_opencc = pytest.mark.skipif(find_spec("opencc") is None, reason="requires opencc")
 
 
 ALL_RULES = [WordRules(**{"tokenizer": "words", **choice}) for choice in RULES]
@@ -70,10 +65,6 @@ def words_of(text, **choice):
         ("\u0672 \u0673 \u0675 \u0676 \u0678", {"fold": "arabic-letters"}, ["\u0627", "\u0648", "\u064a"]),
         ("أحمد إحمد", {}, ["أحمد", "إحمد"]),
         ("كِتَابَةٌ كتابه", {"fold": "tatweel,diacritics,arabic-letters"}, ["كتابه"]),
-        pytest.param("漢語 汉语 English", {"fold": "simplified"}, ["汉语", "english"], marks=needs_opencc),
-        pytest.param(
-            "汉语 漢語 一目了然 乾隆", {"fold": "traditional"}, ["漢語", "一目瞭然", "乾隆"], marks=needs_opencc
-        ),
         ("\u0561\u055b\u0562 \u0561\u055c\u0562 \u0561\u055e\u0562", {}, ["\u0561\u0562"]),  # Armenian tone marks
         ("don’t don't donʼt", {}, ["don't"]),
     ],
@@ -152,33 +143,10 @@ def test_rules_can_be_pickled():
     assert pickle.loads(pickle.dumps(form))("Don’t") == "don't"
 
 
-def test_a_missing_converter_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "opencc", None)
-    chinese_converter.cache_clear()
-    with pytest.raises(EmbeddingsError, match=r"fold=simplified requires opencc.*embeddings-toolkit\[opencc\]"):
-        Corpus(["a"], fold="simplified")
-    monkeypatch.undo()
-    chinese_converter.cache_clear()
-
-
-@needs_opencc
-def test_a_corpus_converted_by_another_version_is_not_reused(tmp_path, monkeypatch):
-    (tmp_path / "f").write_text("漢語 汉语", encoding="utf-8")
-    names = set()
-    for number in ("1.1", "1.2"):
-        monkeypatch.setattr(corpus, "version", lambda _, number=number: number)
-        one = Corpus(tmp_path / "f", fold="simplified")
-        names.add(one.cache_name(one.settings))
-    assert len(names) == 2
-
-
-@pytest.mark.parametrize(
-    ("fold", "spellings"),
-    [("arabic-letters", ("مدرسة", "مدرسه")), pytest.param("simplified", ("漢語", "汉语"), marks=needs_opencc)],
-)
-def test_models_treat_words_as_their_text(tmp_path, fold, spellings):
+def test_models_treat_words_as_their_text(tmp_path):
+    spellings = ("مدرسة", "مدرسه")
     texts = [f"{word} one two three" for word in spellings] * 20
-    model = em.train("paragraph-dbow", Corpus(texts, fold=fold), dim=4, min_count=1, epochs=1, threads=1)
+    model = em.train("paragraph-dbow", Corpus(texts, fold="arabic-letters"), dim=4, min_count=1, epochs=1, threads=1)
     model.save(tmp_path / "model")
     model = em.load_model(tmp_path / "model")
     assert np.array_equal(*(model.vectors[word] for word in spellings))
