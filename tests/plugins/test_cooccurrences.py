@@ -103,18 +103,6 @@ def test_temporary_files_are_removed(encoded, tmp_path, monkeypatch):
     assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_an_interrupt_removes_temporary_files(encoded, tmp_path, monkeypatch):
-    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path))
-
-    def interrupt(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(cooccurrences, "shuffle_cells", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        count(encoded)
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
 def test_a_full_disk_is_one_line(encoded, monkeypatch):
     def fail(*args):
         raise OSError(28, "No space left on device")

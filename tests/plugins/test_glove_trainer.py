@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from interrupted_runs import corpus, interrupted_after, table_bytes
 
 import embeddings as em
 from embeddings.errors import SettingError
@@ -160,22 +159,6 @@ def test_a_share_reads_each_cell_once(order, monkeypatch):
 )
 def test_contract(settings):
     check_trainer(em.GloVe, x_max=10.0, **settings)
-
-
-@pytest.mark.parametrize("settings", [{}, {"shuffle": True, "vectors": "words"}], ids=str)
-def test_repeatedly_interrupted_run_ends_with_the_same_bytes(settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(glove, "BLOCK_CELLS", 100)
-    monkeypatch.setattr(glove, "CHUNK_CELLS", 300)
-    settings, text = {**SMALL, **settings, "threads": 1}, corpus("glove")
-    whole = em.train("glove", text, **settings)
-    checkpoints = em.Checkpoints(tmp_path / "c")
-    for number, checks in enumerate([1, 2, 3, 5, 4, 2]):
-        with interrupted_after(checks), pytest.raises(em.training.Interrupted):
-            em.train("glove", text, checkpoints=checkpoints, resume=number > 0, **settings)
-    resumed = em.train("glove", text, checkpoints=checkpoints, resume=True, **settings)
-    assert table_bytes(resumed) == table_bytes(whole)
-    assert resumed.record["loss_by_epoch"] == whole.record["loss_by_epoch"]
-    assert resumed.record["words"] == resumed.record["total_words"]
 
 
 def test_vectors_are_sums_or_those_of_words():

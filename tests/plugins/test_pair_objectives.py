@@ -78,20 +78,26 @@ def padded(values):
     return table
 
 
+@pytest.mark.parametrize("has_pair_weights", [False, True])
 @pytest.mark.parametrize("sides", [2, 3])
-def test_gradients_of_in_batch_negatives_with_weights_and_several_dims(sides):
+def test_gradients_of_in_batch_negatives_with_weights_and_several_dims(sides, has_pair_weights):
     rng = np.random.default_rng(sides)
     words, weights = rng.normal(size=(WORDS, DIM)), rng.uniform(0.5, 2, (WORDS, 1))
     texts, dims, numbers = random_texts(rng, sides), [5, 3], rng.permutation(PAIRS)
     operand = InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED)
+    pair_weights = rng.uniform(0, 3, PAIRS) if has_pair_weights else np.ones(PAIRS)
     tables = {"words": padded(words), "weights": padded(weights)}
-    gradients, loss = run_kernel(texts, sides, numbers, operand, tables, dims)
+    given = pair_weights if has_pair_weights else UNRATED
+    gradients, loss = run_kernel(texts, sides, numbers, operand, tables, dims, weights=given)
     batch_texts = by_side(texts, sides, numbers)
 
     def mean_loss():
         vectors = naive_pairs.text_vectors(batch_texts, words, weights[:, 0])
         losses = [
-            naive_pairs.in_batch_loss(naive_pairs.unit(vectors[:, :dim]), batch_texts, PAIRS, 0.3) for dim in dims
+            naive_pairs.in_batch_loss(
+                naive_pairs.unit(vectors[:, :dim]), batch_texts, PAIRS, 0.3, pair_weights[numbers]
+            )
+            for dim in dims
         ]
         return np.mean(losses) / PAIRS
 
@@ -99,26 +105,6 @@ def test_gradients_of_in_batch_negatives_with_weights_and_several_dims(sides):
     for name, table in (("words", words), ("weights", weights)):
         expected = naive_pairs.numerical_gradient(mean_loss, table)
         np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
-
-
-@pytest.mark.parametrize("sides", [2, 3])
-def test_gradients_of_in_batch_negatives_of_pairs_with_weights(sides):
-    rng = np.random.default_rng(sides)
-    words, pair_weights, texts = rng.normal(size=(WORDS, DIM)), rng.uniform(0, 3, PAIRS), random_texts(rng, sides)
-    numbers, operand = (
-        rng.permutation(PAIRS),
-        InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED),
-    )
-    gradients, loss = run_kernel(texts, sides, numbers, operand, {"words": padded(words)}, [DIM], weights=pair_weights)
-    batch_texts = by_side(texts, sides, numbers)
-
-    def mean_loss():
-        units = naive_pairs.unit(naive_pairs.text_vectors(batch_texts, words))
-        return naive_pairs.in_batch_loss(units, batch_texts, PAIRS, 0.3, pair_weights[numbers]) / PAIRS
-
-    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
-    expected = naive_pairs.numerical_gradient(mean_loss, words)
-    np.testing.assert_allclose(gradients["words"][:, :DIM], expected, atol=1e-8)
 
 
 def test_gradients_of_words_composed_of_ngrams():

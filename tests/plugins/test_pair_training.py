@@ -3,10 +3,8 @@
 import itertools
 import json
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
-import naive_pairs
 import numpy as np
 import pytest
 
@@ -60,27 +58,6 @@ def test_pairs_without_known_words_are_dropped_and_counted():
         train([("a b", "c"), ("a", "d")], min_count=2)
 
 
-def test_leading_components_are_vectors_of_their_own():
-    pairs = thing_pairs()
-    texts = [*(left for left, _ in pairs), *(right for _, right in pairs)]
-
-    def truncated_loss(dims):
-        model = train(pairs, dim=16, dims=dims, epochs=30, learning_rate=0.02)
-        vectors = [np.sum([model.vectors[word][:3] for word in text.split()], axis=0) for text in texts]
-        return naive_pairs.in_batch_loss(naive_pairs.unit(np.array(vectors)), texts, len(pairs), 0.05)
-
-    assert truncated_loss("16,3") < 0.9 * truncated_loss(None)
-
-
-def test_frozen_words_stay_while_weights_are_learned():
-    vectors = train(thing_pairs()).vectors
-    options = em.training.RunOptions(init=em.InitFrom(vectors, freeze=True))
-    trainer = em.DualEncoder(dim=8, epochs=2, batch_size=16, token_weights="ones")
-    model = trainer.train(thing_pairs(), threads=1, run_options=options)
-    np.testing.assert_array_equal(model.tables["words"], vectors.matrix)
-    assert not (model.tables["token_weights"] == 1).all()
-
-
 @pytest.mark.parametrize("optimizer", [pytest.param("adam", marks=pytest.mark.slow), "adagrad"])
 def test_a_model_is_trained_further_by_another_objective(optimizer):
     model = train(thing_pairs(), optimizer=optimizer)
@@ -100,17 +77,6 @@ def test_ratings_are_scaled_from_the_lowest_to_the_highest():
     shifted = [(a, b, 2 * rating - 7) for a, b, rating in rated_pairs()]
     one, other = (train(pairs, objective="cosent") for pairs in (rated_pairs(), shifted))
     np.testing.assert_allclose(one.vectors.matrix, other.vectors.matrix, atol=1e-6)
-
-
-def test_only_the_first_words_of_texts_are_read():
-    pairs = thing_pairs()
-    longer = [(f"{left} tail end", f"{right} tail") for left, right in pairs]
-    short, cut, full = train(pairs), train(longer, max_words=3), train(longer)
-    shared = [cut.vectors.index(word) for word in short.vectors.words]
-    start = train(longer, learning_rate=1e-9).vectors["tail"]
-    np.testing.assert_allclose(cut.vectors["tail"], start, atol=1e-6)
-    assert np.abs(full.vectors["tail"] - start).max() > 1e-3
-    assert len(shared) == len(short.vectors)
 
 
 def test_line_breaks_in_texts_do_not_separate_sides():
@@ -157,26 +123,6 @@ def test_ngrams_start_from_nothing_so_that_given_vectors_are_the_start():
         trainer.train(
             thing_pairs(), threads=1, run_options=em.training.RunOptions(init=em.InitFrom(start, freeze=True))
         )
-
-
-@pytest.mark.skipif(find_spec("tokenizers") is None, reason="requires tokenizers")
-def test_texts_of_pairs_are_split_by_a_tokenizer_json(tmp_path):
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    pieces = ["[UNK]", "red", "##dish", "apple", "##s", "green", "pear"]
-    tokenizer = Tokenizer(models.WordPiece({piece: n for n, piece in enumerate(pieces)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    rows = [("reddish apples", "red apple", 3.0), ("green pears", "pear", 5.0), ("green apple", "red pear", 1.0)] * 8
-    corpus = em.Corpus(
-        rows, pairs=em.corpora.PairFormat(), tokenizer=f"huggingface:{tmp_path / 'tokenizer.json'}", case="keep"
-    )
-    model = train(corpus, objective="cosent")
-    assert set(model.vectors.words) == set(pieces[1:])
-    assert model.record["pairs"] == 24
-    assert model.vocabulary.total == 8 * sum(len(tokenizer.encode(text).ids) for row in rows[:3] for text in row[:2])
-    expected = np.mean([model.vectors[piece] for piece in ("red", "##dish", "apple", "##s")], axis=0)
-    np.testing.assert_allclose(em.embed(model, ["reddish apples"])[0], expected, rtol=1e-5)
 
 
 def weighted(pairs, weights):

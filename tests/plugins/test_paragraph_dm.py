@@ -39,19 +39,19 @@ from embeddings.plugins.paragraph_dm import ConcatenatedBatches
 
 @pytest.mark.parametrize("negatives", [1, 5, 12])
 @pytest.mark.parametrize("is_mean", [True, False], ids=["mean", "sum"])
+@pytest.mark.parametrize("past_only", [False, True], ids=["both", "past"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_dm_block_equals_the_twins(dtype, is_mean, negatives):
+def test_dm_block_equals_the_twins(dtype, past_only, is_mean, negatives):
     documents, words, output = random_tables(dtype, DOCUMENTS, WORDS, WORDS)
     block = filled_block(negatives)
     buffers = tallying_buffers(1, 1 + negatives, output.width, dtype, contexts=11, rows=2)
-    learn_block(
-        block,
-        dm.CombinedContexts(documents.table, words.table, NegativeSamples(output.table, negatives), is_mean),
-        buffers,
-        0.05,
-    )
-    settings = {"mean": is_mean, "tile": UPDATE_TILE}
     positions = positions_with_documents(block)
+    if past_only:
+        positions = [(d, (i, line, start, i + 1, noise)) for d, (i, line, start, _, noise) in positions]
+    objective = NegativeSamples(output.table, negatives)
+    operands = dm.CombinedContexts(documents.table, words.table, objective, is_mean, past_only)
+    learn_block(block, operands, buffers, 0.05)
+    settings = {"mean": is_mean, "tile": UPDATE_TILE}
     loss, pairs = naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, **settings)
     for table in (documents, words, output):
         table.check(BLOCK_TOLERANCE[dtype])
@@ -81,47 +81,6 @@ def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, win
         table.check(5 * BLOCK_TOLERANCE[dtype])  # one float32 step for eight windows
     assert buffers.tally[EXAMPLES] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=5 * BLOCK_TOLERANCE[dtype])
-
-
-@pytest.mark.parametrize("is_mean", [True, False], ids=["mean", "sum"])
-def test_dm_with_past_contexts_equals_the_twins(is_mean):
-    documents, words, output = random_tables(np.float64, DOCUMENTS, WORDS, WORDS)
-    block = filled_block(5)
-    buffers = tallying_buffers(1, 6, output.width, np.float64, contexts=11, rows=2)
-    positions = [
-        (d, (i, line, start, i + 1, noise)) for d, (i, line, start, _, noise) in positions_with_documents(block)
-    ]
-    learn_block(
-        block,
-        dm.CombinedContexts(documents.table, words.table, NegativeSamples(output.table, 5), is_mean, True),
-        buffers,
-        0.05,
-    )
-    naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, mean=is_mean, tile=UPDATE_TILE)
-    for table in (documents, words, output):
-        table.check(1e-11)
-
-
-@pytest.mark.parametrize("windows_per_draw", [1, 4])
-def test_dm_of_concatenated_past_contexts_equals_the_twins(windows_per_draw):
-    documents, words, output = random_tables(np.float64, DOCUMENTS, WORDS + 1, WORDS * 6)
-    table, twin = output.table.reshape(WORDS, -1), output.twin.reshape(WORDS, -1)
-    block = filled_block(3, windows_per_draw=windows_per_draw)
-    buffers = new_window_buffers(windows_per_draw, 3, words.width, slots=6, dtype=np.float64)
-    positions = positions_with_documents(block)
-    operands = ConcatenatedBatches(
-        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3), 5, windows_per_draw, True
-    )
-    learn_block(block, operands, buffers, 0.01)
-    for batch in naive.batches(positions, 5, windows_per_draw):
-        windows = [
-            [documents.twin[d], *(words.twin[line[c] if c >= start else -1] for c in range(i - 5, i))]
-            for d, (i, line, start, *_) in batch
-        ]
-        centres = [line[i] for _, (i, line, *_) in batch]
-        naive.learn_batch(twin, windows, centres, batch[0][1][4], 0.01, tile=UPDATE_TILE)
-    for one in (documents, words, output):
-        one.check(1e-10)
 
 
 def test_sampled_words_are_drawn_from_windows():

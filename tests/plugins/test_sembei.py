@@ -99,13 +99,6 @@ def test_output_tables_predict_right_and_left_neighbours(model):
     assert model.tables["left"][subject] @ verb > 0 > model.tables["left"][thing] @ verb
 
 
-def test_tokens_are_code_points_by_default(path):
-    words = em.train("sembei", em.Corpus(["new york is in new york"] * 9), **SMALL)
-    assert "new_york" in words.vectors
-    assert "new" in em.train("sembei", ["new york"] * 9, **SMALL).vectors
-    assert "wy" not in em.train("sembei", ["new york"] * 9, **SMALL).vectors
-
-
 def test_only_compositional_models_compose_unseen_strings(model, compositional, tmp_path):
     assert model.vectors.compose is None
     with pytest.raises(UnknownWordError, match="no vector for '猫狗'"):

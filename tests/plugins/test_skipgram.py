@@ -82,10 +82,13 @@ def test_the_loss_of_one_window_in_64_is_tallied():
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=1e-10)
 
 
+@pytest.mark.parametrize("is_tied", [False, True])
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
-def test_steps_are_gradient_steps(position):
+def test_steps_are_gradient_steps(position, is_tied):
+    """Also where a word is both a context and a negative sample of tied tables."""
     rng = np.random.default_rng(3)
-    words, output = (small_table(rng, SMALL_VOCABULARY) for _ in range(2))
+    words = small_table(rng, SMALL_VOCABULARY)
+    output = words if is_tied else small_table(rng, SMALL_VOCABULARY)
     block, _ = position_and_block(*position)
     windows = windows_of(block)
     check_gradients(
@@ -94,23 +97,7 @@ def test_steps_are_gradient_steps(position):
         skipgram.SkipGramOperands(words, NegativeSamples(output, block.noise.shape[1])),
         new_step_buffers(10, 5, words.shape[1], dtype=np.float64),
         lambda: naive.skipgram_loss(words, output, windows),
-        (words, output),
-    )
-
-
-@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
-def test_tied_steps_are_gradient_steps(position):
-    """Also where a word is both a context and a negative sample."""
-    words = small_table(np.random.default_rng(3), SMALL_VOCABULARY)
-    block, _ = position_and_block(*position)
-    windows = windows_of(block)
-    check_gradients(
-        skipgram.learn_block,
-        block,
-        skipgram.SkipGramOperands(words, NegativeSamples(words, block.noise.shape[1])),
-        new_step_buffers(10, 5, words.shape[1], dtype=np.float64),
-        lambda: naive.skipgram_loss(words, words, windows),
-        (words,),
+        (words,) if is_tied else (words, output),
     )
 
 

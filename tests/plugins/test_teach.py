@@ -219,22 +219,6 @@ def test_files_that_a_user_adds_to_the_groups_of_an_earlier_run_are_kept(tmp_pat
     assert sorted(os.listdir(tmp_path)) == ["texts.txt", "v.parquet"]
 
 
-@pytest.mark.parametrize("kind", ["file", "link", "broken link"])
-@pytest.mark.parametrize("force", [False, True])
-def test_a_file_or_a_link_in_place_of_the_folder_of_groups_is_refused(tmp_path, kind, force):
-    part, other = tmp_path / "v.parquet.part", tmp_path / "other"
-    if kind == "file":
-        part.write_text("mine")
-    else:
-        part.symlink_to(other)
-    if kind == "link":
-        other.mkdir()
-    with pytest.raises(OutputError) as caught:
-        teach(TEXTS, vectors_of, tmp_path / "v.parquet", force=force)
-    assert str(part) in str(caught.value)
-    assert part.is_symlink() or part.read_text() == "mine"
-
-
 def test_a_file_that_appears_during_a_run_is_kept(tmp_path):
     part = tmp_path / "v.parquet.part"
 

@@ -94,19 +94,6 @@ def test_balanced_weights_help_rare_labels():
     assert balanced > 0.35
 
 
-def test_several_labels_of_a_text_share_its_probability_or_are_all_present():
-    lines = ["__label__a __label__b both", "__label__a one", "__label__b two", "__label__c three"] * 40
-    softmax = em.train("classifier", lines, **SMALL | {"epochs": 40})
-    names = [f"__label__{name}" for name in softmax.labels.words]
-    probabilities = dict(zip(names, softmax.predict_proba(["both"])[0], strict=True))
-    assert 0.35 < probabilities["__label__a"] < 0.65
-    assert 0.35 < probabilities["__label__b"] < 0.65
-    binary = em.train("classifier", lines, objective="one-vs-all", **SMALL | {"epochs": 40})
-    labels, values = binary.predict(["both"], k=-1, threshold=0.5)
-    assert set(filter(None, labels[0])) == {"__label__a", "__label__b"}
-    assert (values[0, :2] > 0.7).all()
-
-
 def test_a_thousand_labels_on_a_line():
     many = " ".join(f"__label__l{n}" for n in range(1000))
     for objective in OBJECTIVES:

@@ -71,13 +71,6 @@ def test_one_label_is_enough_if_the_model_has_others(model):
     assert continued.predict_proba(["film unusual"])[0, continued.labels.index("a")] > 0.5
 
 
-def test_old_words_may_be_rare_and_new_ones_may_not(model):
-    lines = ["__label__a film often", "__label__b awful seldom", "__label__b often movie1 film"] * 2
-    continued = em.continue_training(model, lines, threads=1, min_count=3, learning_rate=0.5)
-    assert set(continued.vectors.words) == {*model.vectors.words, "often"}
-    assert not np.allclose(continued.vectors["awful"], model.vectors["awful"])
-
-
 def test_labels_of_negative_sampling_and_of_tables():
     rows = [{"text": line.split(" ", 1)[1], "label": line[9:10]} for line in labelled_lines()]
     corpus = em.Corpus(
