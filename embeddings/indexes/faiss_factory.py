@@ -110,6 +110,7 @@ class FaissSearch:
         cosines = np.full(ids.shape, -np.inf)
         owners, columns = np.nonzero(ids >= 0)
         cosines[owners, columns] = pair_cosines(self.units, ids[owners, columns], queries, owners)
+        # FAISS computes in float32 and leaves the order of ties open.
         order = np.lexsort((ids, -cosines), axis=1)[:, :top]
         return SearchResult(np.take_along_axis(ids, order, 1), np.take_along_axis(cosines, order, 1))
 

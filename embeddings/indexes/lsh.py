@@ -204,6 +204,7 @@ class LSH(Settings):
         if not all(np.isfinite(array).all() for array in planes):
             raise FormatError("its hyperplanes hold NaN or infinity")
         words = get_array(arrays, "signatures", np.uint64, (-(-self.bits // WORD_BITS), rows))
+        # A distance above the number of bits would be counted outside of the histogram.
         if self.bits % WORD_BITS and (words[-1] >> np.uint64(self.bits % WORD_BITS)).any():
             raise FormatError(f"its signatures have more than {self.bits} bits")
         return HammingSearch(self, units, planes, words)
@@ -232,6 +233,7 @@ class HammingSearch:
         chunk = max(1, min(CHUNK, rows // (2 * rerank)))
         shape = (len(queries), top)
         result = SearchResult(np.empty(shape, np.int64), np.empty(shape))
+        # In float32, as the rows are, so that equal vectors have equal bits.
         signed = np.ascontiguousarray(signatures(queries.astype(np.float32), self.planes).T)
 
         def work(part: slice) -> None:

@@ -75,6 +75,7 @@ def new_documents(form: Any, documents: Any, texts: Any, has_tags: bool) -> "Cor
     if reason := unusable_reason(items):
         raise SettingError(f"texts must be a list of texts or a Corpus, got a {type(items).__name__}: {reason}")
     items = check_list("texts", items)
+    # A list of single words may be one document or many texts, which only the caller knows.
     is_clear = texts is not None or has_tags or len(items) < 2
     if not is_clear and all(isinstance(item, str) and len(item.split()) == 1 for item in items):
         rules = form.rules if isinstance(form, WordForm) else None

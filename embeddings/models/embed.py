@@ -140,6 +140,7 @@ def default_pool(source: "Vectors | Model") -> Pool:
     """
     vectors = source.vectors if isinstance(source, Model) else source
     pool: Any = vectors.text_pool or "sif"
+    # Rows of folders with a tokenizer.json contain their weights already.
     is_weighted = vectors.tokenizer_file is None and word_frequencies(source) is not None
     return "mean" if pool == "sif" and not is_weighted else pool
 

@@ -200,6 +200,7 @@ class Model(InteropMixin):
         vectors.text_pool = self.record.get(TEXT_POOL, MEAN if name in MEAN_TRAINERS else vectors.text_pool)
         if vectors.word_form is None:
             vectors.word_form = WordForm.recorded(self.record.get("text"))
+        # Looking up an unknown word in the vectors then composes, as `compose` does.
         if composer is not None:
             vectors.compose = self.compose
 
@@ -332,6 +333,7 @@ class Model(InteropMixin):
             probabilities = np.exp(predictor.log_probabilities(hidden[None])[0])
         else:
             scores = np.asarray(table @ hidden, dtype=np.float64)
+            # Minus the highest score, so that no power overflows.
             powers = np.exp(scores - scores.max())
             probabilities = powers / powers.sum()
         order = np.argsort(-probabilities, kind="stable")[:top]
@@ -365,6 +367,7 @@ class Model(InteropMixin):
                 raise SettingError(f"a text must have one gap, {GAP}, as in {example}: {text!r:.80} has {problem}")
             parts += sides
         ids, gap = [np.zeros(0, np.int64)] * len(parts), [len(self.vocabulary)]  # of words, or for unknown words
+        # All sides are read as one corpus, of which each is a document; without any word `ids` stay empty.
         with suppress(NoWordsError), Corpus(Texts(parts), **corpus_settings(self)).encode() as encoded:
             rows = id_mapping(encoded.vocabulary, self.vocabulary)[np.asarray(encoded.ids)].astype(np.int64)
             ids = np.split(rows, np.asarray(encoded.sentences)[np.asarray(encoded.documents)][1:-1])
@@ -458,6 +461,7 @@ class Model(InteropMixin):
         with atomic_write(path, force=force, folder=True, removable=model_files.FILES) as folder:
             (folder / model_files.MODEL_JSON).write_text(text, encoding="utf-8")
             self.vocabulary.save(folder / model_files.VOCABULARY)
+            # Vectors that are the first rows of the inputs are not saved a second time.
             arrays = dict(self.tables)
             if self.vectors.compact is None and model_files.INPUTS not in arrays:
                 arrays[model_files.VECTORS] = self.vectors.matrix
@@ -510,6 +514,7 @@ class Model(InteropMixin):
             if is_there:
                 raise SettingError(f"this {self.name} model cannot be quantized: {problem}")
         encode = partial(CompactRows.encode, storage=storage, part_size=dsub, seed=seed)
+        # Other tables with a row for each word or n-gram only serve training.
         sizes = {len(vectors), *(len(self.tables[name]) for name in names)}  # of tables for training
         return Model(
             self.name,

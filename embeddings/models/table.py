@@ -197,6 +197,8 @@ class Table:
         """The table as in a saved model; works in place, and so consumes the table."""
         flat, dim, width = table.reshape(-1), self.dim, padded(self.dim)
         rows = len(flat) // width
+        # Rows move towards the start, in order, so that none is overwritten before it has moved; blocks bound the
+        # memory.
         for start in range(0, rows if dim < width else 0, BLOCK_ROWS):
             block = flat[start * width : (start + BLOCK_ROWS) * width].reshape(-1, width)[:, :dim].copy()
             flat[start * dim : start * dim + block.size] = block.reshape(-1)

@@ -215,6 +215,7 @@ class RowsByToken:
             vectors = self.finder.compose([words[place] for place in missing.tolist()])
             is_composed: NDArray[np.bool_] = np.any(vectors, axis=1)
             places = missing[is_composed].tolist()
+            # Composed rows follow those of the vocabulary, as the two tables do when rows are pooled.
             rows[places] = len(self.finder.vectors) + len(self.composed) + np.arange(len(places))
             self.composed = np.concatenate([self.composed, vectors[is_composed]])
             new = [words[place] for place in places]
@@ -454,6 +455,7 @@ def count_words(texts: list[EncodedTexts], vectors: Vectors) -> TextFrequencies:
     for one in texts:
         ids, counts = one.rows.ids, one.rows.counts
         occurrences += np.bincount(ids, minlength=size)
+        # A word counts once for each text, however often it occurs in it.
         pairs = np.unique(np.repeat(np.arange(len(counts)), counts) * size + ids)
         in_texts += np.bincount(pairs % size, minlength=size)
     used = np.flatnonzero(occurrences).tolist()
@@ -483,6 +485,7 @@ def first_texts(batches: Iterator[TextBlock]) -> tuple[list[TextBlock], list[Tex
     for batch in batches:
         read.append(batch)
         fitting = int(np.searchsorted(np.cumsum(batch.sizes) + size, MAX_BYTES, side="right"))
+        # A first text above the limit is a sample all the same.
         if not sample:
             fitting = max(fitting, 1)
         part = batch.slice(0, min(fitting, MAX_TEXTS - texts, len(batch)))
@@ -654,6 +657,7 @@ class TextEmbedder:
         self._unused_encoders.append(encoder)
         if self.components is not None:
             rows = remove_components(self.components.astype(np.float32), rows)
+        # The word is searched for only now: checking all vectors first would read a table of which texts use few rows.
         if not np.isfinite(rows).all():
             self.vectors.check_finite()
             raise SettingError("the vector of a text is too large for float32: scale the word vectors down")

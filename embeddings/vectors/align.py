@@ -269,6 +269,7 @@ def learn_pairs(x: np.ndarray, z: np.ndarray, rows: Rows, rng: np.random.Generat
 def translate(cosines: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
     """The column of the highest CSLS of each row of `cosines`, among a random share of the columns."""
     scores = cosines - mean_of_highest(cosines.T) / 2
+    # Similarities that are left out become 0, as in the published code.
     if share < 1:
         scores *= rng.random(scores.shape, np.float32) < share
     return np.asarray(scores.argmax(axis=1))

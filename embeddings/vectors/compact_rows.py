@@ -22,6 +22,7 @@ def to_int8(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for part in row_blocks(*matrix.shape, itemsize=8):
         block = matrix[part]
         scales[part] = np.abs(block).max(axis=1, initial=0) / np.float32(INT8_MAX)
+        # A row of zeros has scale 0, by which it must not be divided.
         steps = np.where(scales[part] > 0, scales[part], np.float32(1))
         rows[part] = np.clip(np.rint(block / steps[:, None]), -INT8_MAX, INT8_MAX)
     return rows, scales
@@ -70,6 +71,7 @@ class CompactRows:
         rows, dim = matrix.shape
         norms, kept = row_norms(matrix), None
         if cutoff is not None and cutoff < rows:
+            # Stable, so that of equal norms the first stay; ascending, so that `take` can search by bisection.
             kept = np.sort(np.argsort(-norms, kind="stable")[:cutoff]).astype(np.int32)
             matrix = matrix[kept]
         if storage == "float16":
@@ -80,6 +82,7 @@ class CompactRows:
             arrays = dict(zip(("int8", "scales"), to_int8(matrix), strict=True))
         else:
             check_value("dsub", part_size, int, {"ge": 1, "le": dim})
+            # Parts as equal as possible: 7 components in parts of at most 5 become 4 and 3.
             parts = -(-dim // part_size)
             encoded = quantise(matrix, -(-dim // parts), has_norms=True, seed=seed)
             names = ("centroids", "norm_codes", "norms")
@@ -92,6 +95,8 @@ class CompactRows:
         places, is_stored = numbers, np.ones(len(numbers), np.bool_)
         if self.kept is not None:
             places = np.searchsorted(self.kept, numbers)
+            # A number above the last stored row is compared with that row, from which it differs, instead of out of
+            # bounds.
             is_stored = self.kept[np.minimum(places, len(self.kept) - 1)] == numbers
         decoded[is_stored] = self.decode(places[is_stored])
         return decoded

@@ -245,6 +245,7 @@ def write(
         counted, vectors = vectors, type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
         for attribute in ("tokenizer_file", "unit_texts", "text_pool"):
             setattr(vectors, attribute, getattr(counted, attribute))
+    # Vectors and counts are replaced together, so that no reader sees the counts of other vectors.
     with replacing_targets(name, targets, force=force) as temporary:
         load_format(name).write(vectors, temporary[0], **options)
         if counts and vectors.counts is not None and not load_format(name).stores_counts:
@@ -340,6 +341,7 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
     plugin = load_format(name)
     for target in targets:
         check_output(target, force=force)
+        # `force` is meant for vectors, not for a text that happens to have the name of their companion.
         is_companion = target.suffix in plugin.companions and target is not targets[0]
         is_own = is_pair_of_words(targets[0], target, plugin) if is_companion else targets[0].exists()
         if target.exists() and not is_own:

@@ -120,6 +120,8 @@ class Index:
         own = others is None  # the nearest to a row of its own index is the row itself
         if own and len(self.vectors) < 2:
             return found  # a single row is no hub, and a mean over no neighbours would be NaN
+        # Queries share hubs, so the neighbours of each row are searched once. Missing rows, -1, get a score of -inf
+        # below.
         rows, positions = np.unique(np.maximum(found.ids, 0), return_inverse=True)
         nearest = (others or self).search(self.vectors.unit_rows[rows], top=HUB_NEIGHBOURS + own).similarities[:, own:]
         nearest = np.where(np.isfinite(nearest), nearest, 0)
@@ -235,6 +237,7 @@ def load_index(path: str | os.PathLike[str], vectors: WordVectors | HasVectors, 
     """
     rows, folder = as_indexed_vectors(vectors), local_path(path)
     record = INDEX_FOLDER.read(folder)
+    # Before any array is read, since FAISS itself would read them.
     check_consent(folder, record, allow_faiss)
     shape = (record["rows"], record["dim"])
     if shape != (len(rows), rows.dim) or record["vectors"] != rows.fingerprint:
@@ -258,6 +261,8 @@ def check_consent(folder: Path, record: Mapping[str, Any], allow_faiss: bool) ->
 
 def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] | None = None) -> Any:
     """The kind of a saved index with its settings, some of them changed."""
+    # Created twice, so that a wrong setting of the record is an error of the file, and a wrong change one of the
+    # caller.
     with format_errors(folder / RECORD):
         registry.create("index", record["kind"], record["settings"])
     return registry.create("index", record["kind"], {**record["settings"], **(changes or {})})
@@ -331,6 +336,7 @@ def parse_spec(text: str, label: str | None = None, group: str = "index") -> tup
             raise SettingError(f"{label!r} sets {key} twice")
         if equals:
             settings[key] = value
+        # Factory strings of FAISS contain commas.
         elif settings:
             settings[next(reversed(settings))] += f",{part}"
         else:

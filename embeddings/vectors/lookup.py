@@ -1,7 +1,6 @@
 """Look up vectors, with a choice of substitutes for unknown words."""
 
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
 from typing import Literal
 
 import numpy as np
@@ -13,10 +12,9 @@ from embeddings.vectors.search import word_list
 from embeddings.vectors.vectors import Vectors, as_vectors
 from embeddings.vectors.word_vectors import HasVectors
 
-Unseen = Literal["zero", "unknown", "hashed", "subwords", "context", "contexts"]
+Unseen = Literal["zero", "unknown", "subwords", "context", "contexts"]
 UNKNOWN_WORDS = ("<unk>", "[UNK]", "<UNK>", "UNK", "unk")  # names of the unknown word in other programs
 N_RARE = 1000  # rarest words, whose mean replaces a missing <unk> vector
-N_NORMS = 100_000  # first vectors; hashed vectors have their mean norm
 
 
 def lookup(
@@ -25,7 +23,6 @@ def lookup(
     unseen: Unseen = "zero",
     *,
     window: int = 5,
-    seed: int = 1,
     contexts: Callable[[Sequence[str]], np.ndarray] | None = None,
 ) -> np.ndarray:
     """The vectors of words, float32 (words, dim), in their order.
@@ -35,12 +32,10 @@ def lookup(
         words: the words; for "context", consecutive words of a text.
         unseen: the substitute for a word without a vector. "zero": zeros. "unknown": the vector learned for unknown
             words such as this one, if the vectors were trained with `unknown_rows`; or else, logged as a warning, that
-            of a word such as <unk>, or the mean of the 1,000 rarest words. "hashed": a random direction that depends
-            only on the word and the seed, with the mean norm of the vectors. "subwords": a vector composed of the
+            of a word such as <unk>, or the mean of the 1,000 rarest words. "subwords": a vector composed of the
             word's parts, for models that compose. "context": the mean of the known words at most `window` positions
             away, zeros if there are none. "contexts": a vector from the contexts of the word in a corpus.
         window: for "context".
-        seed: for "hashed".
         contexts: for "contexts", a function from words to vectors (words, dim), such as an
             `embeddings.analysis.ContextInducer`.
 
@@ -50,7 +45,6 @@ def lookup(
     """
     check_value("unseen", unseen, Unseen, {})
     check_value("window", window, int, {"ge": 1})
-    seed = check_value("seed", seed, int, {})
     vectors = as_vectors(vectors)
     if (unseen == "contexts") != (contexts is not None):
         raise SettingError(
@@ -72,8 +66,6 @@ def lookup(
             near = slice(max(0, position - window), position + window + 1)
             if is_known[near].any():
                 rows[position] = rows[near][is_known[near]].mean(axis=0, dtype=np.float64)
-    elif unseen == "hashed":
-        rows[missing] = hashed_vectors(vectors, others, seed)
     else:
         rows[missing] = vectors.compose_words(others) if contexts is None else contexts(others)
     return rows
@@ -94,14 +86,3 @@ def unknown_vectors(vectors: Vectors, words: Sequence[str]) -> np.ndarray:
     log.warning("%s the mean of the %s rarest words", where, f"{min(N_RARE, len(vectors)):,}")
     rare = slice(-N_RARE, None) if vectors.counts is None else np.argsort(-vectors.counts, kind="stable")[-N_RARE:]
     return np.asarray(vectors.matrix[rare].mean(axis=0, dtype=np.float64))
-
-
-def hashed_vectors(vectors: Vectors, words: Sequence[str], seed: int) -> np.ndarray:
-    """Random vectors (words, dim) of the mean norm of the vectors, each determined by its word and the seed."""
-    norm = float(np.linalg.norm(vectors.matrix[:N_NORMS], axis=1).mean()) if len(vectors) else 1.0
-    rows, salt = np.empty((len(words), vectors.dim)), (seed % 2**64).to_bytes(8, "little")
-    for row, word in zip(rows, words, strict=True):
-        digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=16, salt=salt).digest()
-        row[:] = np.random.default_rng(int.from_bytes(digest, "little")).standard_normal(vectors.dim)
-        row /= np.linalg.norm(row)
-    return norm * rows

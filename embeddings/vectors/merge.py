@@ -74,6 +74,7 @@ def merge(
         return Vectors(words, matrix, word_form=form)
     counts = np.zeros(len(words), dtype=np.int64)
     for one, row in zip(spaces, rows, strict=True):
+        # Row -1 reads the last count, which `where` drops.
         counts += np.where(row >= 0, np.asarray(one.counts)[row], 0)
     order = np.argsort(-counts, kind="stable")
     return Vectors([words[row] for row in order], matrix[order], counts=counts[order], word_form=form)
@@ -139,6 +140,7 @@ def retrofit(vectors: Vectors | HasVectors, lexicon: Lexicon, antonyms: Lexicon 
     rows, moves = original.copy(), np.flatnonzero(is_near)
     if antonyms is None:
         for _ in range(ITERATIONS):
+            # All words move at once, not one by one as in the paper; both have the same fixed point.
             rows[moves] = (original[moves] + (near[moves] @ rows)) / 2
         return Vectors(space.word_list, rows, counts=space.counts, word_form=space.word_form)
     pairs = lexicon_edges(space, antonyms)

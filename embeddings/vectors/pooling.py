@@ -102,6 +102,7 @@ def pool_rows(
         extremes = np.full((len(texts), dim or tables[0].shape[1]), -np.inf, np.float32)
         for table, part in split_by_table(tables, texts):
             maximize_texts(read_only(np.asarray(table, np.float32)), part.ids, part.starts, sign, extremes)
+        # The maximum of no rows is minus infinity.
         extremes[texts.counts == 0] = 0
         return extremes * sign + np.float32(0)  # which makes 0 of -0
     sums = sum_rows(tables, texts, weights, dim)
@@ -139,6 +140,7 @@ def word_weights(
 
 def look_up_weights(words: Sequence[str], vocabulary: Vocabulary, weights: np.ndarray, unknown: float) -> np.ndarray:
     """The weight of each word in a vocabulary, as written or else in lower case; `unknown` for unknown words."""
+    # The same list needs no look-up, which takes a second for a million words.
     if words is vocabulary.words:
         return weights
     ids = vocabulary.ids
@@ -156,6 +158,7 @@ def common_components(rows: np.ndarray, count: int) -> np.ndarray:
     if not count:
         return np.zeros((0, dim))
     rows = rows.astype(np.float64, copy=False)
+    # Eigenvectors of a (dim, dim) matrix take far less time than singular vectors of many rows.
     if texts > dim:
         return moment_components(rows.T @ rows, count, texts)
     _, values, directions = np.linalg.svd(rows, full_matrices=False)
@@ -170,6 +173,7 @@ def moment_components(moment: np.ndarray, count: int, texts: int) -> np.ndarray:
 
 def spanned(squares: np.ndarray, directions: np.ndarray, texts: int) -> np.ndarray:
     """The directions whose squared singular values are not zero up to rounding."""
+    # Directions without variance are arbitrary, and LAPACK chooses them differently on different machines.
     limit = squares.max() * max(texts, directions.shape[1]) * np.finfo(np.float64).eps
     return np.asarray(directions[squares > limit])
 

@@ -80,6 +80,7 @@ def encode_parts(values: np.ndarray, part_size: int, seed: int) -> tuple[np.ndar
     padded = np.zeros((max(rows, 1), parts * part_size), np.float32)  # a shorter last part is filled with zeros
     padded[:rows, :dim] = values
     quantiser = faiss.ProductQuantizer(parts * part_size, parts, 8)
+    # FAISS cannot train with fewer rows than centroids.
     if rows <= CENTROIDS:  # every row is its own centroid
         centroids = np.zeros((parts, CENTROIDS, part_size), np.float32)
         centroids[:, :rows] = padded[:rows].reshape(rows, parts, part_size).swapaxes(0, 1)

@@ -6,7 +6,7 @@ the end of a line, has none. A bucket is the 32-bit FNV-1a hash modulo the numbe
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -44,17 +44,12 @@ def subwords(
 
 def bucket_rows(hashes: np.ndarray, buckets: int) -> np.ndarray:
     """The bucket of each hash, int32, written over the hashes."""
+    # In place, since the n-grams of a large vocabulary take gigabytes.
     hashes %= np.uint32(max(buckets, 1))
     return hashes.view(np.int32)
 
 
-class HasTables(Protocol):
-    """A trained model."""
-
-    tables: dict[str, np.ndarray]
-
-
-def bucket_count(settings: Any, continued: HasTables | None, table: str, hashes: np.ndarray) -> int:
+def bucket_count(settings: Any, continued: Any, table: str, hashes: np.ndarray) -> int:
     """The number of hash buckets: as set, or as in the model to continue, or by the hashes of the vocabulary.
 
     By the hashes, as many as are occupied of fastText's 2,000,000. Others would be stored but never trained; a
@@ -162,6 +157,7 @@ class SubwordVectors:
             block = sums[start:stop]
             table, how = self.ngrams, {"min_n": self.min_n, "max_n": self.max_n, "hashes": self.hashes}
             offsets, rows = subwords(words[start:stop], **how, buckets=table.shape[0])
+            # Words share n-grams: each row is decoded once a block.
             if isinstance(table, CompactRows):
                 used, places = np.unique(rows, return_inverse=True)
                 table, rows = table.take(used), places.astype(np.int32)

@@ -242,6 +242,7 @@ class Vectors(InteropMixin):
         else:
             number = self.index(word)
             row = self.matrix[number] if self.compact is None else self.rows(np.array([number]))[0]
+        # It may be a view of the table, and writing to it would change the vectors.
         row.flags.writeable = False
         return row
 
@@ -267,6 +268,7 @@ class Vectors(InteropMixin):
             SettingError: a row holds NaN or infinity; the message names the word.
         """
         rows = normalize_rows(self.matrix)
+        # One sum tells whether any number is NaN or infinite; only then is its word searched for.
         if not np.isfinite(rows.sum()):
             self.check_finite()
         return rows
@@ -276,6 +278,7 @@ class Vectors(InteropMixin):
         """The words and their counts, the most frequent first; None if the counts are unknown."""
         if self.counts is None:
             return None
+        # Files of other programs may be in any order, but a Vocabulary begins with the most frequent word.
         if np.any(np.diff(self.counts) > 0):
             return Vocabulary.from_counts(self.words, self.counts.tolist())
         vocabulary = Vocabulary(self.words, self.counts)
@@ -463,7 +466,8 @@ class Vectors(InteropMixin):
             ValueError: shapes do not match.
         """
         addition = type(self)(words, matrix, counts=counts).check_finite()
-        is_new = np.array([self.word_list.find(word) is None for word in addition.words], dtype=bool)  # by spelling
+        # By spelling alone: "King" is new where there is only "king".
+        is_new = np.array([self.word_list.find(word) is None for word in addition.words], dtype=bool)
         rows = np.concatenate([self.matrix, addition.matrix[is_new]])
         if replace:
             known_rows = np.flatnonzero(~is_new)
@@ -661,6 +665,7 @@ class Vectors(InteropMixin):
         from embeddings.indexes.exact import products  # imports numba
 
         row, other, query = self.index(a), self.index(b), cosine.normalize(self[a])
+        # float32 decides all but the close calls, and float64 those, so that equal rows rank alike on every machine.
         rough = products(self.unit_rows, query.astype(np.float32)[None])[0]
         margin, exact = product_error(self.unit_rows), exact_cosines(self.unit_rows, query)
         closer = rough > rough[other] + margin

@@ -140,9 +140,8 @@ def test_invalid_fields_of_model_json(saved, change, message):
         Model.load(saved)
 
 
-@pytest.mark.parametrize("text", ["[1]", "{}", "[" * 100_000, "{\udcff"])
-def test_model_json_that_is_not_an_object_of_fields(saved, text):
-    (saved / "model.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+def test_model_json_that_is_not_an_object_of_fields(saved):
+    (saved / "model.json").write_text("[1]")
     with pytest.raises(FormatError, match=r"model\.json (has format version None|is truncated or broken)"):
         Model.load(saved)
 

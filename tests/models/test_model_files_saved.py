@@ -1,16 +1,13 @@
 """Saved files load and work: one of each kind is in `tests/data/saved`."""
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import embeddings as em
 from embeddings import registry
-from embeddings.cli import main
 
 FILES = Path(__file__).parents[1] / "data" / "saved"
 MODELS = sorted(path.name for path in FILES.iterdir() if (path / "model.json").exists())
@@ -89,29 +86,6 @@ def test_models_are_trained_further(name):
     assert np.isfinite(continued.vectors.matrix).all()
 
 
-def test_vectors_start_training():
-    start = em.InitFrom(FILES / "skipgram", freeze=True)
-    model = em.train("skipgram", TEXT, dim=4, min_count=1, epochs=1, threads=1, init=start)
-    assert np.array_equal(model.vectors["sat"], em.load(FILES / "skipgram")["sat"])
-
-
-def test_vectors_start_training_on_the_command_line(tmp_path):
-    (tmp_path / "text").write_text("\n".join(TEXT))
-    options = ["--init", str(FILES / "cbow"), "--dim", "4", "--min-count", "1", "--epochs", "1", "--threads", "1"]
-    result = CliRunner().invoke(main, ["train", "cbow", str(tmp_path / "text"), "-o", str(tmp_path / "v"), *options])
-    assert result.exit_code == 0, result.output
-    assert "start from" in " ".join(em.load_model(tmp_path / "v").record["notes"])
-
-
-@pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
-def test_indexes(kind):
-    vectors = em.load(FILES / "skipgram")
-    index = em.load_index(FILES / f"index-{kind}", vectors, allow_faiss=True)
-    result = index.search(vectors.matrix[:5], top=3)
-    assert result.ids.shape == (5, 3)
-    assert result.ids[:, 0].tolist() == [0, 1, 2, 3, 4]
-
-
 @pytest.mark.parametrize("ending", ["arrow", "parquet"])
 def test_vector_files(ending):
     vectors, expected = em.load(FILES / f"vectors.{ending}"), em.load(FILES / "skipgram")
@@ -130,9 +104,3 @@ def test_phrase_list_and_vocabulary():
     encoded = em.Corpus(TEXT, phrases=phrases).encode()
     assert "new_york" in encoded.vocabulary
     assert len(em.Corpus(TEXT, vocabulary=FILES / "vocabulary.arrow").encode().vocabulary) == len(vocabulary)
-
-
-def test_a_saved_model_is_replaced_with_force(tmp_path):
-    shutil.copytree(FILES / "cbow", tmp_path / "m")
-    em.load_model(FILES / "skipgram").save(tmp_path / "m", force=True)
-    assert em.load_model(tmp_path / "m").name == "skipgram"

@@ -55,14 +55,8 @@ def test_the_default_is_uniform():
 
 @pytest.mark.parametrize(
     ("trainer", "settings"),
-    [
-        ("skipgram", {}),
-        ("continuous-window", {}),
-        ("fasttext", {"buckets": 99}),
-        ("paragraph-dbow", {}),
-        ("paragraph-dm", {}),
-    ],
-)  # fmt: skip
+    [("skipgram", {}), ("fasttext", {"buckets": 99}), ("paragraph-dm", {})],
+)
 def test_models_start_from_the_chosen_values(trainer, settings):
     """With a tiny learning rate the vectors of words, or of documents, are still the initial ones."""
     still = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "learning_rate": 1e-9, **settings}

@@ -99,13 +99,3 @@ def test_export_command(vectors, texts, tmp_path, form):
     out = tmp_path / "x.npy"
     assert "--weighting" in refused("export", tmp_path / "v.parquet", out, "--constant", 0.1, code=2)
     assert "--fit-on" in refused("export", tmp_path / "v.parquet", out, "--text-column", "x", "--pca", 2, code=2)
-
-
-def test_the_earlier_name_of_a_format(vectors, tmp_path):
-    for one in needs("tokenizers"):
-        if one.name == "skipif" and one.args[0]:
-            pytest.skip(one.kwargs["reason"])
-    vectors.save(tmp_path / "v", "model2vec")
-    vectors.save(tmp_path / "v", "model2vec", force=True)
-    vectors.save(tmp_path / "v", "model2vec", force=True)
-    assert em.load(tmp_path / "v").words == WORDS

@@ -185,9 +185,9 @@ def error_within_limits(function):
     ],
 )
 def test_bombs_are_not_expanded(tmp_path, reader, start, filler, message):
-    """Each file expands to 200 MB from a few hundred kilobytes."""
+    """Each file expands to 100 MB from a few hundred kilobytes."""
     part = gzip.compress(filler * (1_000_000 // len(filler)), 1)
-    (tmp_path / "bomb").write_bytes(gzip.compress(start) + part * 200)
+    (tmp_path / "bomb").write_bytes(gzip.compress(start) + part * 100)
     assert message in error_within_limits(lambda: reader(tmp_path / "bomb"))
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import embeddings as em
-from embeddings.errors import EmbeddingsError, RegistryError, SettingError
+from embeddings.errors import RegistryError, SettingError
 from embeddings.vectors.index import as_index, check_spec, parse_spec
 
 
@@ -22,14 +22,10 @@ def test_parse_spec(text, name, settings):
 
 INVALID = [
     ("nope", RegistryError, "'nope'.*exact.*lsh"),
-    ("exat", RegistryError, "use exact"),
     ("", RegistryError, "''"),
     ("lsh:512", SettingError, "'lsh:512'.*lsh:name=value,name=value"),
     ("lsh:bits=1,bits=2", SettingError, "bits twice"),
     ("lsh:bit=3", SettingError, "'bit'.*bits"),
-    ("lsh:kind=3", SettingError, "'kind'"),
-    ("lsh:vectors=3", SettingError, "'vectors'"),
-    ("lsh:mode=tables", SettingError, "'mode'"),
     ("exact:bits=3", SettingError, "'bits'"),
     ("lsh:bits=many", SettingError, "bits.*'many'"),
     ("lsh:bits=0", SettingError, "bits.*0"),
@@ -44,12 +40,6 @@ def test_invalid_specs(clusters, text, error, message):
         with pytest.raises(error, match=message) as error_info:
             check()
         assert "\n" not in str(error_info.value)
-
-
-def test_errors_are_those_of_the_package(clusters):
-    for text in ("nope", "lsh:bits=x"):
-        with pytest.raises(EmbeddingsError):
-            clusters.most_similar("w1", index=text)
 
 
 def test_build_index_takes_a_spec(clusters):

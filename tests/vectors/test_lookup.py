@@ -1,7 +1,6 @@
 """Vectors for words some of which have none."""
 
 import numpy as np
-import pytest
 
 import embeddings as em
 
@@ -9,7 +8,7 @@ VECTORS = em.Vectors(["a", "b", "c"], np.array([[1, 0], [0, 2], [3, 3]], np.floa
 
 
 def test_known_words_have_their_own_vectors():
-    for unseen in ("zero", "unknown", "hashed", "context"):
+    for unseen in ("zero", "unknown", "context"):
         rows = em.lookup(VECTORS, ["c", "?", "a"], unseen)
         assert rows.dtype == np.float32
         assert rows[[0, 2]].tolist() == [[3, 3], [1, 0]]
@@ -47,15 +46,6 @@ def test_without_any_word_there_are_zeros():
     empty = em.Vectors([], np.empty((0, 2), np.float32))
     for unseen in ("zero", "unknown", "context"):
         assert em.lookup(empty, ["?"], unseen).tolist() == [[0, 0]]
-
-
-def test_hashed_depends_on_word_and_seed_alone_and_has_the_mean_norm():
-    vectors = em.Vectors(["a", "b"], np.ones((2, 50), np.float32) * 3)
-    one, two, again = em.lookup(vectors, ["x", "y", "x"], "hashed")
-    assert one.tobytes() == again.tobytes() == em.lookup(vectors, ["x"], "hashed")[0].tobytes()
-    assert abs(one @ two) / (one @ one) < 0.7
-    assert np.linalg.norm(one) == pytest.approx(3 * 50**0.5, rel=1e-5)
-    assert em.lookup(vectors, ["x"], "hashed", seed=2)[0].tobytes() != one.tobytes()
 
 
 def test_context_is_the_mean_of_near_known_words():

@@ -95,13 +95,6 @@ def test_int8_without_scales_and_scales_that_are_broken():
     assert Vectors.from_arrow(pa.table(columns | {"scale": [0.5, 2.0]})).matrix.tolist() == [[0.5, 1], [6, 8]]
 
 
-def test_a_column_scale_is_ignored_for_floats():
-    import pyarrow as pa
-
-    table = pa.table({"word": ["a"], "vector": [[1.0, 2]], "scale": [9.0]})
-    assert Vectors.from_arrow(table).matrix.tolist() == [[1, 2]]
-
-
 def test_formats_without_int8_refuse_it(tmp_path, random):
     for name, form in [("v.npy", None), ("v", "sentence-transformers")]:
         with pytest.raises(SettingError, match=r"dtype.*int8"):

@@ -50,17 +50,6 @@ def test_buckets_of_a_word_equal_fasttext():
     assert (by_ngram[b"<wh"], by_ngram[b"<whe"], by_ngram[b"whe"]) == (167652, 989715, 420941)
 
 
-def test_a_short_word_is_an_ngram_of_itself():
-    assert naive_hash(b"<the>") % 1000 in buckets_of("the", min_n=3, max_n=5, buckets=1000)
-    assert naive_hash(b"<the>") % 1000 not in buckets_of("the", min_n=3, max_n=4, buckets=1000)
-
-
-def test_boundaries_alone_are_not_ngrams():
-    assert buckets_of("a", min_n=1, max_n=1, buckets=10**6) == [naive_hash(b"a") % 10**6]
-    assert buckets_of("", min_n=1, max_n=1, buckets=10**6) == []
-    assert buckets_of("", min_n=0, max_n=2, buckets=10**6) == [naive_hash(b"<>") % 10**6]
-
-
 def test_the_end_of_line_token_has_no_ngrams():
     assert buckets_of("</s>", min_n=1, max_n=6, buckets=10) == [] == buckets_of(b"</s>", min_n=1, max_n=6, buckets=10)
     assert len(buckets_of("</s", min_n=1, max_n=6, buckets=10)) > 0
@@ -71,12 +60,6 @@ def test_no_ngrams_and_no_words():
     assert offsets.tolist() == [0, 0, 0]
     assert buckets.tolist() == []
     assert subwords([], min_n=3, max_n=6, buckets=1)[0].tolist() == [0]
-
-
-def test_dtypes():
-    offsets, buckets = subwords(["word"], min_n=3, max_n=6, buckets=2**31 - 1)
-    assert (offsets.dtype, buckets.dtype) == (np.int64, np.int32)
-    assert (buckets >= 0).all()
 
 
 ODD = {

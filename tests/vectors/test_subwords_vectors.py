@@ -10,7 +10,6 @@ from subword_models import TOLERANCE, UNSEEN, WORDS, fasttext_model, naive_vecto
 import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, RegistryError, SettingError
-from embeddings.eval import Suite, compare_scores
 from embeddings.models.model import Model
 from embeddings.models.subword_composer import composer
 from embeddings.vectors.subwords import SubwordVectors
@@ -68,13 +67,6 @@ def test_vocabulary_larger_than_a_block(monkeypatch):
     assert np.array_equal(fasttext_model().vectors.matrix, np.array([fasttext_model().vectors[word] for word in WORDS]))
     for word in WORDS:
         np.testing.assert_allclose(fasttext_model().vectors[word], naive_vector(fasttext_model(), word), **TOLERANCE)
-
-
-def test_a_misspelt_word_is_near_the_correct_one():
-    fasttext = fasttext_model(["government", "river", "banana"], dim=50, buckets=10_000)
-    assert fasttext.vectors.most_similar("goverment", top=1)[0][0] == "government"
-    assert fasttext.vectors.most_similar(["rivver"], top=1)[0][0] == "river"
-    assert fasttext.vectors.similarity("bananna", "banana") > 0.5
 
 
 def test_a_saved_model_composes_by_the_composer_of_its_trainer(tmp_path, trainer):
@@ -175,18 +167,3 @@ def test_evaluation_counts_pairs_with_composed_words(tmp_path):
         em.evaluate(fasttext, stats=True, compose=True)
     assert "compose" in scores.protocol
     assert "compose" not in plain.protocol
-
-
-def test_composed_words_count_in_paired_tests_and_reports(tmp_path):
-    from embeddings.eval.report import write_report
-
-    fasttext, path = fasttext_model(["river", "banana", "king"], dim=30, buckets=1000), tmp_path / "pairs.tsv"
-    path.write_text("".join(f"river\trivers{i}\t{i}\n" for i in range(12)))
-    suite = Suite.read(similarity=path, compose=True)
-    other = fasttext_model(["river", "banana", "king"], dim=20, buckets=900)
-    scores = [suite.score(one, name) for one, name in ((fasttext, "a"), (other, "b"))]
-    assert [(one.items, one.measure) for one in compare_scores(scores)] == [(12, "spearman"), (12, "pearson")]
-    write_report(tmp_path / "r.html", suite, [fasttext], scores[:1])
-    page = (tmp_path / "r.html").read_text()
-    assert "<th>composed</th>" in page
-    assert '"compose": true' in page
