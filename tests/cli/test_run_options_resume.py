@@ -131,3 +131,15 @@ def test_early_stopping(text, tmp_path):
     assert f"after epoch {len(stopping['scores'])} of 50" in result.stderr
     assert f"epoch {stopping['best_epoch']}, the best with a score of {max(stopping['scores']):.4f}" in result.stderr
     assert record["words"] == stopping["best_epoch"] * 1000
+
+
+def test_decay_on_plateau_and_average(text, tmp_path):
+    (tmp_path / "pairs.txt").write_text("king queen 9\nqueen bone 2\nking cat 1\nland bone 3\nland king 5\n")
+    options = ["--stop-similarity", "pairs.txt", "--stop-patience", "1", "--decay-on-plateau", "2", "--epochs", "9"]
+    options += ["--schedule", "constant", "--average-last", "1", "--warm-up", "0.1"]
+    result = expect("train", "skipgram", text, "-o", "v", "--dim", "10", "--threads", "1", *options)
+    stopping = em.load_model("v").record["early_stopping"]
+    assert len(stopping["decays"]) == 2 or len(stopping["scores"]) == 9
+    scores = [*stopping["scores"], stopping["average_score"]]
+    saved = stopping["returned"].replace("average", "the average")
+    assert f"saved {saved}, the best with a score of {max(scores):.4f}" in result.stderr

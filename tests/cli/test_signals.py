@@ -146,3 +146,16 @@ def test_the_result_is_flushed_and_a_broken_pipe_is_a_failure():
     with pipe:
         assert pipe.stderr.read() == b""
     assert pipe.returncode == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a process gets no Ctrl-C alone")
+def test_a_signal_that_is_ignored_as_by_nohup_stays_ignored():
+    script = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+from embeddings.cli.signals import interrupting_signals
+with interrupting_signals():
+    os.kill(os.getpid(), signal.SIGTERM)
+    print("continues")
+"""
+    assert process(script=script).stdout == "continues\n"
