@@ -24,7 +24,7 @@ CONCORDANCE = {"window": "N", "lines": "N", "width": None, "context": None, "sor
         click.Argument(["other"], required=False),
         *from_signature(concordance, **CONCORDANCE),
         *corpus_options.options(lines=corpus_options.TEXT_LINES),
-        *corpus_options.phrase_options(),
+        *corpus_options.PHRASE_OPTIONS,
         JSON,
         QUIET,
     ],

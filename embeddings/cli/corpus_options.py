@@ -63,9 +63,7 @@ def options(
     return grouped("text", from_signature(Corpus, defaults, **{name: declarations[name] for name in names}), COMMON)
 
 
-def phrase_options() -> list[click.Option]:
-    """The options that turn phrases into tokens."""
-    return grouped("text", from_signature(Corpus, **PHRASES), COMMON)
+PHRASE_OPTIONS = grouped("text", from_signature(Corpus, **PHRASES), COMMON)  # that turn phrases into tokens
 
 
 def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
@@ -83,7 +81,7 @@ def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     elif trainer.inferencer is None:  # no tag of a document has a vector
         omit = ("tag_column",)
     text = options(omit=omit, tokenizer=trainer.tokenizer, case=trainer.case)
-    words = [] if trainer.reads_labels else [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
+    words = [] if trainer.reads_labels else [*from_signature(Corpus, vocabulary="FILE"), *PHRASE_OPTIONS]
     return [*text, *grouped("text", own, COMMON), *grouped("text", words, COMMON)]
 
 

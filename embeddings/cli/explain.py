@@ -28,7 +28,7 @@ from embeddings.vectors.vectors import Vectors
         click.Argument(["other"]),
         *shared("shown", dict, *from_signature(explain, top=None, window="N", lines="N", width=None)),
         *corpus_options.options(omit=("encoding_errors",), lines=corpus_options.TEXT_LINES),
-        *corpus_options.phrase_options(),
+        *corpus_options.PHRASE_OPTIONS,
         JSON,
         QUIET,
         *VECTOR_INPUT,

@@ -22,7 +22,7 @@ from embeddings.vectors.vectors import as_vectors
 MAX_MAP_WORDS, MAX_GROUPS = 100_000, 100
 CORPUS_OPTIONS = [
     *corpus_options.options(omit=("encoding_errors",)),
-    *corpus_options.phrase_options(),
+    *corpus_options.PHRASE_OPTIONS,
 ]
 
 

@@ -8,7 +8,7 @@ import click
 
 from embeddings.analysis.induced_vectors import ContextInducer, fit_context_map
 from embeddings.cli import corpus_options
-from embeddings.cli.command_help import command_by_example, grouped
+from embeddings.cli.command_help import command_by_example, grouped, shared
 from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import (
     FORMAT,
@@ -48,15 +48,19 @@ MAP, MEAN = "a-la-carte", "mean"
         FORMAT,
         option("--only-new", "Write only the new words, without those of VECTORS.", bool),
         *from_signature(ContextInducer.induce, min_contexts=None),
-        option(
-            "--method",
-            "a-la-carte maps the mean of the vectors around a word; mean takes it as it is.",
-            [MAP, MEAN],
-            default=MAP,
+        *shared(
+            "fit",
+            dict,
+            option(
+                "--method",
+                "a-la-carte maps the mean of the vectors around a word; mean takes it as it is.",
+                [MAP, MEAN],
+                default=MAP,
+            ),
+            *grouped("map", from_signature(fit_context_map, **FIT_OPTIONS), ()),
         ),
-        *grouped("map", from_signature(fit_context_map, **FIT_OPTIONS), ()),
         *corpus_options.options(omit=("encoding_errors",)),
-        *corpus_options.phrase_options(),
+        *corpus_options.PHRASE_OPTIONS,
         THREADS,
         *OUTPUT,
         *VECTOR_INPUT,
@@ -64,7 +68,7 @@ MAP, MEAN = "a-la-carte", "mean"
 )  # fmt: skip
 def command(
     *, vectors: str, corpus: str, words: str, out: str, format: str | None, only_new: bool, min_contexts: int,
-    method: str, threads: int | None, output: Output, reading: dict[str, Any], **settings: Any,
+    fit: dict[str, Any], threads: int | None, output: Output, reading: dict[str, Any], **settings: Any,
 ) -> None:  # fmt: skip
     """Compute vectors of new WORDS from their contexts in CORPUS, in the space of VECTORS.
 
@@ -73,8 +77,7 @@ def command(
     has the words of VECTORS, then the new ones. Prints how many occurrences with a context each word has. CORPUS should
     be read as the training text of VECTORS; for saved models it is.
     """
-    fit_settings = {name: settings.pop(name) for name in FIT_OPTIONS}
-    for name in filter(is_given, OF_MAP if method == MEAN else ()):
+    for name in filter(is_given, OF_MAP if fit["method"] == MEAN else ()):
         raise click.UsageError(f"{shown(name)} requires --method {MAP}")
     inputs = [("VECTORS", Path(vectors)), ("CORPUS", Path(corpus)), ("WORDS", Path(words))]
     check_not_input(file_format.output_files(out, format=format), inputs)
@@ -87,7 +90,7 @@ def command(
     if isinstance(source, Model) and source.record.get("corpus", encoded.fingerprint) != encoded.fingerprint:
         note("these vectors were trained on another text or with other settings: its contexts may differ")
     with Bar(output.quiet, "reading contexts") as bar:
-        inducer = new_inducer(source, encoded, method, fit_settings, threads, bar)
+        inducer = new_inducer(source, encoded, fit, threads, bar)
         result = inducer.induce(new_words, min_contexts=min_contexts)
     if result.known:
         note(f"these words have a vector already and keep it: {', '.join(result.known)}")
@@ -108,11 +111,12 @@ def command(
 
 
 def new_inducer(
-    source: Model | Vectors, encoded: EncodedCorpus, method: str, settings: Mapping[str, Any], threads: int | None,
+    source: Model | Vectors, encoded: EncodedCorpus, fit: Mapping[str, Any], threads: int | None,
     bar: Bar,
 ) -> ContextInducer:  # fmt: skip
     """The inducer for the options of a command, its map fitted unless it takes means as they are."""
-    if method == MEAN:
+    settings = {name: value for name, value in fit.items() if name != "method"}
+    if fit["method"] == MEAN:
         of_means = {name: settings[name] for name in ("window", "context_weights")}
         return ContextInducer(source, encoded, threads=threads, **of_means)
     fitted = fit_context_map(source, encoded, threads=threads, **settings, progress=bar)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.command_help import command_by_example
+from embeddings.cli.command_help import command_by_example, shared
 from embeddings.cli.options import OUTPUT, Output, from_settings, option
 from embeddings.cli.output import print_rows, quantity
 from embeddings.cli.progress_bar import Bar, read_corpus
@@ -21,16 +21,17 @@ from embeddings.support.files import check_file
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "Output: tab-separated lines, highest scores first.", "FILE"),
         *from_settings(Phrases),
-        *corpus_options.options(),
+        *shared("reading", dict, *corpus_options.options()),
         option("--top", "Number of phrases to print.", 0, default=20),
         *OUTPUT,
     ],
 )
-def command(*, corpus: tuple[str, ...], out: str | None, output: Output, top: int, **values: Any) -> None:
+def command(
+    *, corpus: tuple[str, ...], out: str | None, reading: dict[str, Any], output: Output, top: int, **values: Any
+) -> None:
     """Find words that occur together more often than by chance, and save them for `train --phrases`."""
-    corpus_settings = {str(option.name): values.pop(str(option.name)) for option in corpus_options.options()}
     settings = Phrases(**values)
-    text = Corpus(*corpus, **corpus_settings)
+    text = Corpus(*corpus, **reading)
     if out is not None:
         check_outside_corpus(out, text)
         check_file(out, force=output.force)

@@ -81,6 +81,44 @@ def add_trainer_name(arguments: list[str]) -> list[str]:
 NEVER = "never"
 
 
+OPTIONS: list[click.Option] = [
+    option(
+        "--init",
+        "Initialise words from these pretrained vectors, and other words randomly; without --dim, the dimension is "
+        "theirs.",
+        "VECTORS",
+    ),
+    *from_signature(InitFrom, {"duplicates": None}, **INIT),
+    Option(
+        [CONTINUE, "continued"],
+        metavar="MODEL",
+        is_eager=True,
+        callback=use_model_settings,
+        help="Continue training this model on new text: its settings become the defaults, new words are added, "
+        "counts are summed.",
+    ),
+    option(
+        "--checkpoint-every",
+        "Interval of checkpoints, written to OUT.checkpoints: a time (30s, 10m, 1h) or a number of training words "
+        "(500kw, 5Mw). auto: a minute, or longer if writing would take more than 1 % of the time. never: none.",
+        "INTERVAL",
+        default="auto",
+    ),
+    *from_signature(RunOptions, resume=None),
+    *from_signature(RunLog, path="--log FILE"),
+    *from_signature(EarlyStopping, dict.fromkeys(STOPPING), **STOPPING),
+    *from_signature(Replicas, {**dict.fromkeys(REPLICAS), "count": 0}, **REPLICAS),
+    option(
+        "--cluster",
+        "Train on the workers of a Ray cluster: local:N for N processes on this machine, auto for the cluster that "
+        "this machine belongs to, or the address of its head. Each worker has --threads, by default one, and is a "
+        "replica, unless --replicas is set.",
+        "auto|local:N|ray://HOST:PORT",
+    ),
+    option("--workers", "Number of workers of --cluster.  [default: N of local:N, or one for each machine]", 1),
+]
+
+
 def options(trainer: type[Trainer]) -> list[click.Option]:
     """The options of `train` that start and control a run, except options that a trainer does not support."""
     if not trainer.accepts_run_options:
@@ -89,47 +127,7 @@ def options(trainer: type[Trainer]) -> list[click.Option]:
     left_out |= {"stop_similarity", "stop_analogy"} if trainer.reads_labels else {"stop_labels"}
     if trainer.word_predictor is None and not trainer.reads_vectors:
         left_out.add("validation")
-    return [option for option in all_options() if option.name not in left_out]
-
-
-def all_options() -> list[click.Option]:
-    """All options that start and control a run."""
-    return [
-        option(
-            "--init",
-            "Initialise words from these pretrained vectors, and other words randomly; without --dim, the dimension is "
-            "theirs.",
-            "VECTORS",
-        ),
-        *from_signature(InitFrom, {"duplicates": None}, **INIT),
-        Option(
-            [CONTINUE, "continued"],
-            metavar="MODEL",
-            is_eager=True,
-            callback=use_model_settings,
-            help="Continue training this model on new text: its settings become the defaults, new words are added, "
-            "counts are summed.",
-        ),
-        option(
-            "--checkpoint-every",
-            "Interval of checkpoints, written to OUT.checkpoints: a time (30s, 10m, 1h) or a number of training words "
-            "(500kw, 5Mw). auto: a minute, or longer if writing would take more than 1 % of the time. never: none.",
-            "INTERVAL",
-            default="auto",
-        ),
-        *from_signature(RunOptions, resume=None),
-        *from_signature(RunLog, path="--log FILE"),
-        *from_signature(EarlyStopping, dict.fromkeys(STOPPING), **STOPPING),
-        *from_signature(Replicas, {**dict.fromkeys(REPLICAS), "count": 0}, **REPLICAS),
-        option(
-            "--cluster",
-            "Train on the workers of a Ray cluster: local:N for N processes on this machine, auto for the cluster that "
-            "this machine belongs to, or the address of its head. Each worker has --threads, by default one, and is a "
-            "replica, unless --replicas is set.",
-            "auto|local:N|ray://HOST:PORT",
-        ),
-        option("--workers", "Number of workers of --cluster.  [default: N of local:N, or one for each machine]", 1),
-    ]
+    return [option for option in OPTIONS if option.name not in left_out]
 
 
 def run_options_for(

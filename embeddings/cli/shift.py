@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from embeddings.analysis.usage_change import compare_usage
 from embeddings.cli import corpus_options, options
-from embeddings.cli.command_help import command_by_example, grouped
+from embeddings.cli.command_help import command_by_example, grouped, shared
 from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed, take_arguments
 from embeddings.cli.output import print_json, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, report_corpus
@@ -23,7 +23,6 @@ from embeddings.plugins.skipgram import SkipGram
 USAGE = {  # parameters of `compare_usage`
     "permutations": None, "occurrences": "N", "fdr": "RATE", "top": None, "lines": "N", "documents": None,
 }  # fmt: skip
-SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
 
 
 @command_by_example(
@@ -44,9 +43,9 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
             "VALUE",
         ),
         *grouped("comparison", from_signature(compare_usage, **USAGE), ("permutations", "top", "lines")),
-        *grouped("model", from_settings(SkipGram)),
+        *shared("model", dict, *grouped("model", from_settings(SkipGram))),
         *corpus_options.options(lines=corpus_options.TEXT_LINES),
-        *corpus_options.phrase_options(),
+        *corpus_options.PHRASE_OPTIONS,
         seed("Random seed."),
         THREADS,
         JSON,
@@ -54,8 +53,8 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
     ],
 )  # fmt: skip
 def command(
-    *, first: str, second: str | None, groups: tuple[str, str] | None, split_at: str | None, seed: int,
-    threads: int | None, as_json: bool, quiet: bool, **settings: Any,
+    *, first: str, second: str | None, groups: tuple[str, str] | None, split_at: str | None,
+    model: dict[str, Any], seed: int, threads: int | None, as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Find words whose use differs between the corpora FIRST and SECOND, or between two groups of one corpus.
 
@@ -66,7 +65,7 @@ def command(
         raise click.UsageError("name two corpora, or one with --tag-column and --split-at or two different --groups")
     options.require("groups", "tag_column")
     options.require("split_at", "tag_column")
-    usage, trainer = take_arguments(settings, USAGE), SkipGram(**{name: settings.pop(name) for name in SETTINGS})
+    usage, trainer = take_arguments(settings, USAGE), SkipGram(**model)
     settings = corpus_options.corpus_arguments(settings)
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     with Bar(quiet) as reading:

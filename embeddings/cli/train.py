@@ -8,7 +8,7 @@ import click
 
 from embeddings.cli import corpus_options, run_options, saving
 from embeddings.cli.command_classes import PluginGroup
-from embeddings.cli.command_help import Command, grouped
+from embeddings.cli.command_help import Command, grouped, shared
 from embeddings.cli.options import OUTPUT, THREADS, Output, exclude, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import Bar, last_loss, read_corpus, report_training
@@ -36,10 +36,8 @@ RESULTS = ("seconds", "compile_seconds", "words_per_second", "loss_by_epoch", "e
 
 def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
-    text = corpus_options.trainer_text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
     own = [*run_options.options(trainer), *[RUNS] * trainer.accepts_run_options]
-    run = grouped("run", own, ("continued", "resume", "runs"))
     corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "A model folder, or a vector file (.bin, .txt, .kv, .npy, ...).", "PATH", required=True),
@@ -49,31 +47,30 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         seed(f"Random seed; {'' if is_single_threaded else 'with --threads 1 '}the result is bit-reproducible."),
         *OUTPUT,
     ]
-    names = ["output", *(str(parameter.name) for parameter in [*corpus, *text, *run, *common])]
-
-    def callback(**values: Any) -> None:
-        options = {name: values.pop(name) for name in names if name in values}
-        train(trainer, values, **options)
-
     return Command(
         name,
         example=f"train {name} corpus.txt -o model",
-        params=[*corpus, *grouped("model", from_settings(trainer)), *text, *run, *common],
-        callback=callback,
+        params=[
+            *corpus,
+            *shared("settings", dict, *grouped("model", from_settings(trainer))),
+            *shared("reading", dict, *corpus_options.trainer_text_options(trainer)),
+            *shared("run", dict, *grouped("run", own, ("continued", "resume", "runs"))),
+            *common,
+        ],
+        callback=partial(train, trainer),
         help=documentation(trainer),
     )
 
 
 def train(
-    trainer: type[Trainer], settings: dict[str, Any], *, corpus: tuple[str, ...], out: str, output: Output, seed: int,
-    runs: int | None = None, threads: int | None = None, **options: Any,
+    trainer: type[Trainer], *, corpus: tuple[str, ...], out: str, settings: dict[str, Any], reading: dict[str, Any],
+    output: Output, seed: int, threads: int | None = None, run: dict[str, Any] | None = None,
 ) -> None:  # fmt: skip
     """Train and save a model; an interrupted run is saved too."""
     exclude("vocabulary", "continued", why=", which extends the model's vocabulary")
     exclude("vocabulary", "min_count", "max_vocab", "min_documents", why=": all of its words are trained")
-    run: dict[str, Any] = {
-        str(one.name): options.pop(one.name) for one in run_options.all_options() if one.name in options
-    }
+    run = run or {}
+    runs = run.pop("runs", None)
     if run.get("init") is not None and "dim" in settings and not is_given("dim"):
         run["init"] = init = load(run["init"])
         settings["dim"] = init.dim
@@ -81,10 +78,10 @@ def train(
         exclude("runs", "log")
         saving.check_folder_name(out)
     configured = trainer(**settings)
-    if options.get("phrases") is None and run.get("continued") is not None:
-        options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
+    if reading.get("phrases") is None and run.get("continued") is not None:
+        reading["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
     # settings are checked above, and outputs before the text is read, which may take minutes
-    text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
+    text = Corpus(*corpus, **corpus_options.corpus_arguments(reading))
     if runs is None:
         result = train_run(
             configured, text, out, Bar(output.quiet), run, force=output.force, threads=threads, seed=seed

@@ -1,13 +1,14 @@
 """`embeddings tune`: search for the settings of a trainer."""
 
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from embeddings.cli import corpus_options, saving
 from embeddings.cli.command_classes import PluginGroup
-from embeddings.cli.command_help import GENERAL, Command, Option, grouped
+from embeddings.cli.command_help import GENERAL, Command, Option, grouped, shared
 from embeddings.cli.options import (
     OUTPUT,
     THREADS,
@@ -43,7 +44,6 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
     from embeddings.eval.tuning.tune_settings import tune
 
-    text = corpus_options.trainer_text_options(trainer)
     corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "Output folder: the trials, the best model and a report.", "FOLDER", required=True),
@@ -75,20 +75,17 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
     ]
     search = grouped("search", options, ("trials", "seconds", "metric", "vary", "validation", "labels"))
     metric = "f1" if trainer.reads_labels else "similarity:wordsim353"
-    names = ["output", *(str(parameter.name) for parameter in [*corpus, *text, *search, *common])]
-
-    def callback(**values: Any) -> None:
-        options = {name: values.pop(name) for name in names if name in values}
-        if options["trials"] is None and options["seconds"] is None:
-            raise click.UsageError("give the number of --trials, or --seconds")
-        exclude("trials", "seconds")
-        tune_trainer(trainer(**values), **options)
-
     return Command(
         name,
         example=f"tune {name} corpus.txt -o search --trials 20 --metric {metric}",
-        params=[*corpus, *search, *grouped("model", from_settings(trainer), ()), *text, *common],
-        callback=callback,
+        params=[
+            *corpus,
+            *shared("search", dict, *search),
+            *shared("settings", dict, *grouped("model", from_settings(trainer), ())),
+            *shared("reading", dict, *corpus_options.trainer_text_options(trainer)),
+            *common,
+        ],
+        callback=partial(tune_trainer, trainer),
         help=f"Search for the settings of {name} that score best.\n\nTrials are scored by the dev half of a test set, "
         "which a hash of its items fixes; the best one is judged on the test half at the end, against the given "
         "settings, which the first trial has. Settings that are given keep their values, unless --vary names them. "
@@ -97,25 +94,30 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
 
 
 def tune_trainer(
-    trainer: Trainer, *, corpus: tuple[str, ...], out: str, output: Output, resume: bool,
-    seed: int, threads: int | None = None, **options: Any,
+    trainer: type[Trainer], *, corpus: tuple[str, ...], out: str, search: dict[str, Any], settings: dict[str, Any],
+    reading: dict[str, Any], output: Output, resume: bool, seed: int, threads: int | None = None,
 ) -> None:  # fmt: skip
     """Search, and report."""
     from embeddings.eval.tuning.study_folder import StudyFolder, write_report
     from embeddings.eval.tuning.tune_settings import check_search, tune
 
-    search = {name: options.pop(name) for name in SEARCH if name in options}
+    if search["trials"] is None and search["seconds"] is None:
+        raise click.UsageError("give the number of --trials, or --seconds")
+    exclude("trials", "seconds")
+    configured = trainer(**settings)
     if search.get("size") is not None:
         search["size"] = parse_size(search["size"])
     if isinstance(search.get("validation"), str):
         search["validation"] = text_or_share(search["validation"])
-    text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
+    text = Corpus(*corpus, **corpus_options.corpus_arguments(reading))
     saving.check_outside_corpus(out, text)
-    check_search(trainer, out, metric=search["metric"], vary=search.get("vary", ()), resume=resume, force=output.force)
-    fixed = [name for name in field_types(type(trainer)) if is_given(name)]
+    check_search(
+        configured, out, metric=search["metric"], vary=search.get("vary", ()), resume=resume, force=output.force
+    )
+    fixed = [name for name in field_types(trainer) if is_given(name)]
     with read_corpus(text, output.quiet, threads), Bar(output.quiet, "searching") as bar:
         tuning = tune(
-            trainer, text, **search, fixed=fixed, out=out, resume=resume, force=output.force, threads=threads,
+            configured, text, **search, fixed=fixed, out=out, resume=resume, force=output.force, threads=threads,
             seed=seed, report=lambda trial: bar.notice(describe(trial)), progress=bar,
         )  # fmt: skip
     command = winning_command(tuning, trainer.trainer_name, is_quantised=search.get("size") is not None)

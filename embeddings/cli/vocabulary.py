@@ -30,7 +30,7 @@ from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, rea
         ),
         *from_signature(corpus_documents, unit="--documents"),
         *corpus_options.options(),
-        *corpus_options.phrase_options(),
+        *corpus_options.PHRASE_OPTIONS,
         option("--top", "Number of words to print.", 1, default=10),
         *OUTPUT,
     ],
