@@ -70,7 +70,7 @@ def similar_pairs(
     engine: Any = registry.create("index", *parse_spec(spec)).build(rows) if top else None
     with showing(progress, "comparing", "texts") as report:
         for start in range(0, len(rows), BLOCK):
-            ids, cosines, _ = engine.search(rows[start : start + BLOCK].astype(np.float64), top, None)
+            ids, cosines = engine.search(rows[start : start + BLOCK].astype(np.float64), top, None)
             owners, columns = np.nonzero((cosines >= threshold) & (ids >= 0))
             for row, other, cosine in zip(
                 (owners + start).tolist(), ids[owners, columns].tolist(), cosines[owners, columns].tolist(), strict=True
