@@ -213,3 +213,13 @@ def test_pairs_of_questions_ignore_case(tmp_path):
     assert Suite.read(analogy=tmp_path / "q").sets("analogy")[0].pairs().tolist() == [[0, 1], [0, 2], [1, 0], [1, 2]]
     (tmp_path / "bats.txt").write_text("a\tb/x\nc\td\n")
     assert Suite.read(analogy=tmp_path / "bats.txt").sets("analogy")[0].pairs().tolist() == [[0, 1], [1, 0]]
+
+
+def test_few_clusters_have_no_interval():
+    for count in (FEW, ENOUGH):
+        clusters, counted = np.arange(count + 50).repeat(3), np.arange(3 * count + 150) < 3 * count
+        fields = {"key": KEY, "protocol": "", "covered": counted, "members": counted, "clusters": clusters}
+        right, wrong = (BinaryScores(vectors="a", correct=correct, **fields) for correct in (counted, ~counted))
+        found = right.compare(wrong)  # other clusters hold no item that counts
+        assert found.difference == 1
+        assert (found.p is None) == (found.low is None) == (count < ENOUGH)

@@ -57,6 +57,8 @@ def test_errors(pairs, tmp_path):
             tune(trainer, TEXT, metric=metric, trials=1, vary=["dim=4..8"], epochs=1, min_count=1, threads=1)
     with pytest.raises(SettingError, match="halving requires a trainer with epochs"):
         tune("skipgram", TEXT, metric=pairs, trials=1, vary=["epochs=1..9"], halving=True)
+    with pytest.raises(SettingError, match=r"half.*labels"):
+        tune("skipgram", TEXT, metric=pairs, trials=1, half="all")
     with pytest.raises(SettingError, match="the metric f1 requires labels"):
         tune("classifier", TEXT, metric="f1", trials=1)
 
