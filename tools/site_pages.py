@@ -27,6 +27,8 @@ ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
 NAMES = re.compile(r"^::: embeddings\.([\w.]+)\n*", re.MULTILINE)
 ON_ONE_PAGE = ("reference/errors.md", "reference/kernel-helpers.md")  # list short classes and functions
+COMMANDS_BLOCK = re.compile(r'<div class="language-sh.*?</div>', re.DOTALL)
+HYPHENATED = re.compile(r"(?<=[>\n])([^<>\s]*-[^<>\s]*)(?=[<\s])")
 PICTURE = re.compile(r"\]\((?:\.\./)+eval/results/([^)]+\.(?:png|svg))\)")
 
 
@@ -90,7 +92,11 @@ def on_page_markdown(markdown: str, *, page: "Page", **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Keep short names, such as options, on one line by a class of `docs/stylesheets/site.css`; break lists at bars."""
+    """Keep short names, such as options, on one line by a class of `docs/stylesheets/site.css`; break lists at bars.
+
+    Long commands break at spaces only, not at the hyphens of options.
+    """
+    html = COMMANDS_BLOCK.sub(lambda block: HYPHENATED.sub(r'<span class="word">\1</span>', block[0]), html)
     html = re.sub(r"<code>[^<]*\|[^<]*</code>", lambda choices: choices[0].replace("|", "|<wbr>"), html)
     return re.sub(r"<code>([^<\s]{1,28})</code>", r'<code class="word">\1</code>', html)
 

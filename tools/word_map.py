@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.transforms import Bbox
 
 import embeddings as em
 
@@ -38,14 +39,24 @@ def draw_plane(axes: plt.Axes, vectors: em.Vectors) -> None:
     rows = np.array([vectors[word] / np.linalg.norm(vectors[word]) for word in words])
     rows -= rows.mean(0)
     points = rows @ np.linalg.svd(rows, full_matrices=False)[2][:2].T
+    labels: list[tuple[str, np.ndarray, str]] = []
     for number, (topic, text) in enumerate(TOPICS.items()):
         own = points[[words.index(word) for word in text.split()]]
         axes.plot(*own.T, "o", markersize=4, color=COLOURS[number], label=topic)
-        for word, (x, y) in zip(text.split(), own, strict=True):
-            axes.annotate(word, (x, y), (4, 3), textcoords="offset points", color=COLOURS[number], fontsize=10)
+        for word, point in zip(text.split(), own, strict=True):
+            labels.append((word, point, COLOURS[number]))
     axes.margins(0.16, 0.08)
     axes.set(title=f"{len(words)} words, {vectors.dim} numbers each, drawn in a plane", xticks=[], yticks=[])
     axes.legend(fontsize=10, loc="center")
+    axes.figure.draw_without_rendering()  # fixes the axes, so that the places of labels are known
+    taken: list[Bbox] = []
+    for word, point, colour in labels:
+        for place, side in (((5, 3), "left"), ((-5, 3), "right"), ((5, -11), "left"), ((-5, -11), "right")):
+            label = axes.annotate(word, point, place, textcoords="offset points", color=colour, fontsize=10, ha=side)
+            if not any(label.get_window_extent().overlaps(other) for other in taken):
+                break
+            label.remove()
+        taken.append(label.get_window_extent())
 
 
 def draw_cosines(axes: plt.Axes, vectors: em.Vectors) -> None:

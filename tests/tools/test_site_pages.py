@@ -58,3 +58,9 @@ def test_the_site_has_the_pictures_that_its_pages_show(root):
     found = site_pages.pictures()
     assert {"neighbours.svg", "kernels/roofline.png", "distillation/results.png"} <= set(found)
     assert all((root / "eval" / "results" / name).is_file() for name in found)
+
+
+def test_commands_break_at_spaces_only():
+    html = site_pages.on_page_content('<div class="language-sh"><b>train</b>--min-count 5\na-b</div><i>--c-d</i>')
+    word = '<span class="word">{}</span>'.format
+    assert html == f'<div class="language-sh"><b>train</b>{word("--min-count")} 5\n{word("a-b")}</div><i>--c-d</i>'
