@@ -50,6 +50,9 @@ def test_recall_among_random_candidates(vectors, tmp_path):
     path = write_csv(tmp_path / "several.csv", ("a", "b"), answers * 5)
     result = em.evaluate(vectors, pairs=path, candidates="2")[0]
     assert (result.value, result.covered, result.total) == (0.75, 15, 20)
+    equal = em.Vectors(["w1", "w30", "w9"], np.ones((3, 2)))  # a tie goes to the wrong candidate
+    path = write_csv(tmp_path / "ties.csv", ("a", "b"), [(word, word) for word in equal.words])
+    assert em.evaluate(equal, pairs=path, candidates=2)[0].value == 0
 
 
 def test_pairs_require_ratings(vectors, tmp_path):

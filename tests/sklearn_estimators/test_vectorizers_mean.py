@@ -117,28 +117,6 @@ def test_nulls_are_empty_texts(vectors):
         np.testing.assert_array_equal(em.sklearn.MeanVectorizer(vectors=vectors).fit_transform(source), expected)
 
 
-INVALID_TEXTS = [
-    ("w1 w2", "texts must be a list"),
-    (b"w1", "texts must be a list"),
-    ({"w1": 1}, "texts must be a list"),
-    (3, "texts must be a list"),
-    (None, "texts must be a list"),
-    (pd.DataFrame({"a": ["w1"]}), r"one column.*DataFrame.*\(1, 1\)"),
-    (np.array([["w1"]]), r"one column.*\(1, 1\)"),
-    (np.array([1.5]), r"text 0.*1\.5"),
-    ([b"w1"], "text 0.*b'w1'.*bytes"),
-]
-
-
-@pytest.mark.parametrize(("source", "message"), INVALID_TEXTS, ids=map(str, range(len(INVALID_TEXTS))))
-def test_invalid_texts(vectors, source, message):
-    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors)
-    with pytest.raises(SettingError, match=message):
-        vectorizer.fit(source)
-    with pytest.raises(SettingError, match=message):
-        vectorizer.fit(["w1"]).transform(source)
-
-
 def test_nothing_to_learn_from(vectors):
     with pytest.raises(SettingError, match="empty"):
         em.sklearn.MeanVectorizer().fit([])
