@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
 import embeddings as em
@@ -33,22 +34,22 @@ def main() -> None:
         figure.savefig(IMAGES / f"{name}.png", dpi=200, metadata={"Software": None})
 
 
-def draw_plane(axes: plt.Axes, vectors: em.Vectors) -> None:
+def draw_plane(axes: Axes, vectors: em.Vectors) -> None:
     """The words of the topics, each at the first two principal components of its vector of length 1."""
     words = [word for text in TOPICS.values() for word in text.split()]
     rows = np.array([vectors[word] / np.linalg.norm(vectors[word]) for word in words])
     rows -= rows.mean(0)
     points = rows @ np.linalg.svd(rows, full_matrices=False)[2][:2].T
-    labels: list[tuple[str, np.ndarray, str]] = []
+    labels: list[tuple[str, tuple[float, float], str]] = []
     for number, (topic, text) in enumerate(TOPICS.items()):
         own = points[[words.index(word) for word in text.split()]]
         axes.plot(*own.T, "o", markersize=4, color=COLOURS[number], label=topic)
-        for word, point in zip(text.split(), own, strict=True):
-            labels.append((word, point, COLOURS[number]))
+        for word, (x, y) in zip(text.split(), own.tolist(), strict=True):
+            labels.append((word, (x, y), COLOURS[number]))
     axes.margins(0.16, 0.08)
     axes.set(title=f"{len(words)} words, {vectors.dim} numbers each, drawn in a plane", xticks=[], yticks=[])
     axes.legend(fontsize=10, loc="center")
-    axes.figure.draw_without_rendering()  # fixes the axes, so that the places of labels are known
+    plt.gcf().draw_without_rendering()  # fixes the axes, so that the places of labels are known
     taken: list[Bbox] = []
     for word, point, colour in labels:
         for place, side in (((5, 3), "left"), ((-5, 3), "right"), ((5, -11), "left"), ((-5, -11), "right")):
@@ -59,7 +60,7 @@ def draw_plane(axes: plt.Axes, vectors: em.Vectors) -> None:
         taken.append(label.get_window_extent())
 
 
-def draw_cosines(axes: plt.Axes, vectors: em.Vectors) -> None:
+def draw_cosines(axes: Axes, vectors: em.Vectors) -> None:
     """The cosines of a word with others."""
     word, others = COMPARED[0], COMPARED[1].split()[::-1]
     values = [vectors.similarity(word, other) for other in others]
