@@ -26,7 +26,7 @@ def cut(data, places):
     return [data[start:stop] for start, stop in pairwise(borders) if start < stop]
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=200)
 @given(
     items=st.lists(st.dictionaries(STRINGS, VALUES, max_size=4) | VALUES, max_size=5),
     indent=st.sampled_from([None, 0, 1, "\t"]),

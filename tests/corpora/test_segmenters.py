@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import embeddings as em
 from embeddings.corpora import Corpus, LabelFormat, PairFormat, VectorFormat, text_vectors
 from embeddings.corpora.corpus_cache import warn_once
 from embeddings.corpora.reading import text_pool
-from embeddings.corpora.segmenters import jieba, script_advice
+from embeddings.corpora.segmenters import load_jieba, script_advice
 from embeddings.corpora.tokenizers import resolve_tokenizer
 from embeddings.errors import CorpusError, RegistryError, SettingError
 
@@ -245,16 +246,13 @@ def test_segmenters_against_their_libraries(name, text, tokens):
 
 
 def test_jieba_keeps_its_dictionary_in_a_private_folder(tmp_path, monkeypatch):
-    pytest.importorskip("jieba")
+    """Not in the system's folder for temporary files, where others could have put one."""
+    names = ("setLogLevel", "initialize", "lcut")
+    jieba = SimpleNamespace(dt=SimpleNamespace(), **dict.fromkeys(names, lambda *_: []))
+    monkeypatch.setitem(sys.modules, "jieba", jieba)
     monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path))
-    program = "import embeddings as em; print(em.Corpus(['我来到'], tokenizer='jieba').encode().vocabulary.words)"
-    subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program],
-        check=True,
-        env={**os.environ, "TMPDIR": str(tmp_path / "none")},
-    )
-    assert list((tmp_path / "segmenters").iterdir())
-    assert jieba.identity["jieba"]
+    load_jieba("")
+    assert jieba.dt.tmp_dir == str(tmp_path / "segmenters")
 
 
 THAI = "ภาษาไทยเป็นภาษาราชการของประเทศไทย"
