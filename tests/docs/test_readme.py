@@ -2,6 +2,7 @@
 
 import csv
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -96,3 +97,9 @@ def test_all_places_cite_the_same_version():
     pattern = r'^\s*version\s*[=:]\s*[{"]?([\d.]+)'
     versions = [re.search(pattern, (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)[1] for file in files]
     assert set(versions) == {em.__version__}
+
+
+def test_every_extra_has_a_row():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    table = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").split("## Optional extras")[1].split("\n## ")[0]
+    assert [name for name in extras if f"`{name}`" not in table] == []
