@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-SearchMethod = Literal["cosine", "csls", "inverted-softmax"]
+SearchMethod = Literal["cosine", "csls"]
 
 
 class SearchResult(NamedTuple):

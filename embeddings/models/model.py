@@ -121,15 +121,6 @@ def installed_composer(model: "Model") -> Compose:
 RECORD_FIELDS = ("seed", "threads", "words", "seconds", "words_per_second", "loss_by_epoch")
 
 
-def to_text(value: object) -> str:
-    """Format a value for one table cell."""
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(to_text, value))
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
 TEXT_POOL, MEAN = "text_pool", "mean"  # in the record of a model: how vectors of texts are pooled by default
 MEAN_TRAINERS = ("classifier", "distill", "text-pairs")  # whose models may be older than this part of the record
 GAP, OUTPUT, NEGATIVE_SAMPLING = "[]", "output", "negative-sampling"
@@ -424,15 +415,10 @@ class Model(InteropMixin):
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
 
     def _repr_html_(self) -> str:
-        record = {name: self.record[name] for name in RECORD_FIELDS if name in self.record}
-        shapes = {name: array.shape for name, array in self.tables.items()}
-        shapes |= {name: rows.shape for name, rows in self.compact.items()}
-        sections = []
-        for title, values in {"settings": self.settings, "training": record, "tables": shapes}.items():
-            if values:
-                table = ResultTable([{title: name, "value": to_text(value)} for name, value in values.items()])
-                sections.append(tag("details", tag("summary", title), Html(table._repr_html_())))
-        return tag("div", tag("p", tag("b", "Model"), f" {self.name}"), *sections, vectors_html(self.vectors))
+        values = self.settings | {name: self.record[name] for name in RECORD_FIELDS if name in self.record}
+        table = ResultTable([{"setting": name, "value": str(value)} for name, value in values.items()])
+        details = tag("details", tag("summary", "settings and training"), Html(table._repr_html_()))
+        return tag("div", tag("p", tag("b", "Model"), f" {self.name}"), details, vectors_html(self.vectors))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save to a folder, atomically.

@@ -280,21 +280,22 @@ class RowsByWrittenToken(RowsByToken):
             rows[is_tried] = self.finder.find(select(strings, is_tried))
         # The tokenizer must tell what else is in a token: even one that is found may be punctuation, without any word.
         is_open = (rows < 0) | ~(are_true(str.isascii, cores) & are_true(str.isalnum, cores))
+        forms = np.zeros(len(names), np.int8)
         if not is_open.any():
-            return self.append(rows, np.zeros(len(rows), np.int8), sizes)
-        open_rows, open_forms, sizes[is_open] = self.divide(
-            [select(strings, is_open) for strings in (names, inner, cores)], rows[is_open]
-        )
-        of_open = np.repeat(is_open, sizes)
-        all_rows, all_forms = np.empty(len(of_open), np.int64), np.zeros(len(of_open), np.int8)
-        all_rows[~of_open] = rows[~is_open]
-        all_rows[of_open], all_forms[of_open] = open_rows, open_forms
+            return self.append(rows, forms, sizes)
+        open_tokens = [select(one, is_open) for one in (names, inner, cores)]
+        words, rows[is_open], forms[is_open], sizes[is_open] = self.divide(open_tokens, rows[is_open])
+        is_whole = rows >= 0
+        of_whole = np.repeat(is_whole, sizes)
+        all_rows, all_forms = np.empty(len(of_whole), np.int64), np.empty(len(of_whole), np.int8)
+        all_rows[of_whole], all_forms[of_whole] = rows[is_whole], forms[is_whole]
+        all_rows[~of_whole], all_forms[~of_whole] = self.words.rows[words], self.words.forms[words]
         self.append(all_rows, all_forms, sizes)
 
     def divide(
         self, strings: list[list[str]], rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
-        """The rows and forms of the words of tokens, and how many words each token has.
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
+        """The numbers of the words of divided tokens, and of each token the row, or -1, the form and the words it has.
 
         Arguments:
             strings: the tokens, the same without punctuation of sentences at their edges, and without any at them.
@@ -304,20 +305,16 @@ class RowsByWrittenToken(RowsByToken):
         ids, starts = self.words.scanner.scan(text.tobytes(), core_starts)
         self.words.look_up_new()
         sizes, forms = np.diff(starts), np.zeros(len(rows), np.int8)
-        lengths = np.diff(string_bytes(self.words.scanner.table.words())[1])
-        ends = np.append(0, np.cumsum(lengths[ids]))
+        rows[sizes == 0] = -1
+        ends = np.append(0, np.cumsum(np.diff(string_bytes(self.words.scanner.table.words())[1])[ids]))
+        # A token of one word is divided too if the word is shorter than what is left without punctuation.
         is_divided = (sizes > 1) | ((sizes == 1) & (np.diff(ends[starts]) < np.diff(core_starts)))
         for names in strings if is_divided.any() else ():
             is_tried = is_divided & (rows < 0)
             rows[is_tried], forms[is_tried] = self.finder.find_other_forms(select(names, is_tried))
-        is_whole = (rows >= 0) & (sizes > 0)
-        words = ids[np.repeat(~is_whole, sizes)]
-        sizes[is_whole] = 1
-        of_whole = np.repeat(is_whole, sizes)
-        all_rows, all_forms = np.empty(len(of_whole), np.int64), np.empty(len(of_whole), np.int8)
-        all_rows[of_whole], all_forms[of_whole] = rows[is_whole], forms[is_whole]
-        all_rows[~of_whole], all_forms[~of_whole] = self.words.rows[words], self.words.forms[words]
-        return all_rows, all_forms, sizes
+        words = ids[np.repeat(rows < 0, sizes)]
+        sizes[rows >= 0] = 1
+        return words, rows, forms, sizes
 
 
 class TextEncoder:

@@ -29,7 +29,6 @@ from embeddings.vectors.word_vectors import HasVectors, WordVectors
 
 HUB_CANDIDATES = 100  # rows that are scored again
 HUB_NEIGHBOURS = 10  # whose cosines decide whether a row is a hub
-SOFTMAX_SCALE = 30.0  # inverse temperature
 RECORD, TENSORS = "index.json", "tensors.safetensors"
 INDEX_FOLDER = RecordFolder("index", RECORD, TENSORS, {
     "kind": str, "settings": dict, "rows": int, "dim": int, "build_seconds": float, "vectors": str, "checksum": str,
@@ -86,11 +85,11 @@ class Index:
 
         Arguments:
             restrict: only this many first rows are candidates; None for all.
-            method: the score. "csls" is cross-domain similarity local scaling (Conneau et al., 2018, equation 3) and
-                "inverted-softmax" that of Smith et al. (2017): both lower the score of hubs, rows that are near to
-                many. They score again the rows nearest by cosine, ten times `top` and at least 100.
-            others: with these methods, the index of the space of the queries, whose rows decide which rows are hubs; by
-                default this index.
+            method: the score. "csls", cross-domain similarity local scaling (Conneau et al., 2018, equation 3), lowers
+                the score of hubs, rows that are near to many. It scores again the rows nearest by cosine, ten times
+                `top` and at least 100.
+            others: with csls, the index of the space of the queries, whose rows decide which rows are hubs; by default
+                this index.
 
         Raises:
             SettingError: `top` or `restrict` is below 1, queries have the wrong shape or hold NaN or infinity, or this
@@ -99,7 +98,7 @@ class Index:
         check_search(top, restrict)
         check_value("method", method, SearchMethod, {})
         if method != "cosine":
-            return self.search_without_hubs(queries, top, restrict, method, others)
+            return self.search_without_hubs(queries, top, restrict, others)
         rows = np.ascontiguousarray(queries, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.vectors.dim:
             raise SettingError(f"{S.queries} must be (queries, {self.vectors.dim}), got {rows.shape}")
@@ -113,9 +112,9 @@ class Index:
         return self.engine.search(normalize(rows), top, restrict if candidates < len(self.vectors) else None)
 
     def search_without_hubs(
-        self, queries: np.ndarray, top: int, restrict: int | None, method: SearchMethod, others: "Index | None"
+        self, queries: np.ndarray, top: int, restrict: int | None, others: "Index | None"
     ) -> SearchResult:
-        """Score the rows nearest by cosine again: minus the mean, or the soft maximum, of their own highest cosines."""
+        """Score the rows nearest by cosine again, minus the mean of their own highest cosines."""
         found = self.search(queries, top=max(HUB_CANDIDATES, 10 * top), restrict=restrict)
         own = others is None  # the nearest to a row of its own index is the row itself
         if own and len(self.vectors) < 2:
@@ -125,12 +124,8 @@ class Index:
         rows, positions = np.unique(np.maximum(found.ids, 0), return_inverse=True)
         nearest = (others or self).search(self.vectors.unit_rows[rows], top=HUB_NEIGHBOURS + own).similarities[:, own:]
         nearest = np.where(np.isfinite(nearest), nearest, 0)
-        if method == "csls":
-            of_query = found.similarities[:, : HUB_NEIGHBOURS + own][:, own:].mean(axis=1, keepdims=True)
-            scores = 2 * found.similarities - nearest.mean(axis=1)[positions].reshape(found.ids.shape) - of_query
-        else:
-            hubness = np.log(np.exp(SOFTMAX_SCALE * nearest).sum(axis=1)) / SOFTMAX_SCALE
-            scores = found.similarities - hubness[positions].reshape(found.ids.shape)
+        of_query = found.similarities[:, : HUB_NEIGHBOURS + own][:, own:].mean(axis=1, keepdims=True)
+        scores = 2 * found.similarities - nearest.mean(axis=1)[positions].reshape(found.ids.shape) - of_query
         scores = np.where(found.ids < 0, -np.inf, scores)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :top]
         ids, values = (np.take_along_axis(one, order, axis=1) for one in (found.ids, scores))

@@ -64,7 +64,7 @@ def nearest(
     check_search(top, restrict)
     rows, excluded_rows = np.array([row for row, _ in sums]), [set(ids) for _, ids in sums]
     if others is not None and method == "cosine":
-        raise SettingError(f"{S.others} requires {S.method('csls')} or {S.method('inverted-softmax')}")
+        raise SettingError(f"{S.others} requires {S.method('csls')}")
     # An index cannot leave rows out: as many more are requested as are excluded.
     result = as_index(index, vectors).search(
         rows,

@@ -21,12 +21,12 @@ from embeddings.settings import Positive, check_list, check_value
 from embeddings.support import cosine
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.html_elements import Html, tag
-from embeddings.support.imports import import_extra
+from embeddings.support.imports import import_extra, pa
 from embeddings.support.result_table import ResultTable
 from embeddings.support.word_list import WordList, as_counts
 from embeddings.vectors import arrow_table, file_format, search
-from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
-from embeddings.vectors.compact_rows import CompactRows, from_int8
+from embeddings.vectors.arrow_table import VECTOR, WORD
+from embeddings.vectors.compact_rows import CompactRows
 from embeddings.vectors.index import Index
 from embeddings.vectors.spellings import AS_WRITTEN, spellings
 from embeddings.vectors.word_vectors import HasVectors
@@ -36,14 +36,6 @@ Form = Callable[[str], str]
 MAX_PARTS = 10  # parts that a message lists for a word that the tokenizer splits
 ZIPF_OFFSET = 2.7  # of ranks: frequencies of words are close to 1 / (rank + 2.7) (Piantadosi 2014)
 MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vectors["
-
-
-def vector_column(frame: Any) -> np.ndarray:
-    """The column of vectors as a float32 matrix; int8 vectors are multiplied by their scale."""
-    rows = np.stack([np.asarray(row) for row in frame[VECTOR]])
-    if rows.dtype == np.int8 and SCALE in frame.columns:
-        return from_int8(rows, frame[SCALE].to_numpy(dtype=np.float32))
-    return rows.astype(np.float32)
 
 
 MAX_WORDS, MAX_COMPONENTS = 10, 6
@@ -386,16 +378,11 @@ class Vectors(InteropMixin):
 
         Raises:
             SettingError: a word occurs twice or is not a string, or a vector holds NaN or infinity.
-            ValueError: vectors differ in length.
+            FormatError: as `from_arrow`, for columns.
         """
         if WORD in frame.columns and VECTOR in frame.columns:
-            words, matrix = frame[WORD].tolist(), vector_column(frame)
-            counts = frame[COUNT] if COUNT in frame.columns and not frame[COUNT].isna().all() else None
-        else:
-            words, matrix, counts = frame.index.tolist(), frame.to_numpy(dtype=np.float32), None
-        if counts is not None and (counts.isna().any() or not np.issubdtype(counts.dtype, np.integer)):
-            raise SettingError(f"the column {COUNT!r} must hold whole numbers, got {counts.dtype}")
-        return cls(words, matrix, counts=None if counts is None else counts.to_numpy()).check_finite()
+            return cls.from_arrow(pa.Table.from_pandas(frame, preserve_index=False))
+        return cls(frame.index.tolist(), frame.to_numpy(dtype=np.float32)).check_finite()
 
     def to_arrow(self) -> Any:
         """A pyarrow table with the columns word, count (if known) and vector; the matrix is not copied."""
@@ -530,10 +517,10 @@ class Vectors(InteropMixin):
             exclude: further words to leave out of the results.
             index: an index of these vectors, the path of one, or a kind with its settings to build now, such as
                 "lsh:bits=512". None compares with every word. Saved indexes of FAISS are loaded with `load_index`.
-            method: how results are scored: cosine, or csls or inverted-softmax, which lower the scores of hubs: words
-                that are near to many others.
-            others: with csls and inverted-softmax, the vectors that queries come from, if they come from another space
-                mapped onto this one (see `align`): then their words decide which words are hubs.
+            method: how results are scored: cosine, or csls, which lowers the scores of hubs: words that are near to
+                many others.
+            others: with csls, the vectors that queries come from, if they come from another space mapped onto this one
+                (see `align`): then their words decide which words are hubs.
 
         Raises:
             UnknownWordError: a word has no vector.

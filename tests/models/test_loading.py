@@ -30,14 +30,6 @@ def test_model_folders(tmp_path, vectors):
     assert load(str(tmp_path / "m")).matrix.tobytes() == vectors.matrix.tobytes()
 
 
-@pytest.mark.parametrize("dim", [1, 2, 300, 9000])
-@pytest.mark.parametrize("format_name", ["word2vec-text", "word2vec-binary"])
-def test_any_dimension(tmp_path, dim, format_name):
-    vectors = Vectors(["1", "2"], np.random.default_rng(dim).standard_normal((2, dim)))
-    vectors.save(tmp_path / "v", format_name)
-    assert load(tmp_path / "v").matrix.tobytes() == vectors.matrix.tobytes()
-
-
 def test_missing_paths_and_folders(tmp_path):
     with pytest.raises(FormatError, match=r"nothing\.bin does not exist$"):
         load(tmp_path / "nothing.bin")

@@ -40,17 +40,6 @@ def test_search_equals_brute_force_with_ties(data):
         assert score > next_score or (score == next_score and vectors.index(word) < vectors.index(other))
 
 
-def test_equal_rows_tie_wherever_they_are():
-    rng = np.random.default_rng(8)
-    rows = rng.standard_normal((7, 33)).astype(np.float32)
-    vectors = Vectors([str(i) for i in range(700)], np.tile(rows, (100, 1)))
-    result = vectors.most_similar(rng.standard_normal(33), top=120)
-    found = [vectors.index(word) for word, _ in result]
-    assert found[:100] == sorted(found[:100])
-    assert len({row % 7 for row in found[:100]}) == 1
-    assert len({score for _, score in result[:100]}) == 1
-
-
 def test_blocks_change_nothing(random, monkeypatch):
     queries = [*random.words[:50], ["w1", "w2"], random.matrix[4] * 3]
     whole = random.most_similar_many(queries, top=5)
