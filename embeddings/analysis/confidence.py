@@ -221,6 +221,7 @@ def confident_answers(
 
 def all_cosines(unit: Matrix, weighted: dict[int, float]) -> Matrix:
     """The cosine of each row of length 1 with a sum of rows, by the row and the weight of each term."""
+    # a single word keeps its length of 1 exactly; normalising it again would move its cosines by rounding
     query = np.array(list(weighted.values()), np.float32) @ unit[list(weighted)]
     return np.asarray(unit @ (query if len(weighted) == 1 else normalize(query).astype(np.float32)))
 
@@ -237,6 +238,7 @@ def cosines_and_ranks(
     cosines = all_cosines(unit, weighted)
     cosines[words] = -np.inf  # they are not neighbours of the sum
     ranks = np.array([1 + np.count_nonzero(cosines > cosines[row]) for row in rows])
+    # a word that a resample lacks has no cosine there, which is not the same as a cosine of 0
     is_known = occurs[rows] & occurs[words].all()
     return np.where(is_known, cosines[rows], np.nan), np.where(is_known, ranks, np.nan)
 

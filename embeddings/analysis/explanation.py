@@ -181,6 +181,7 @@ def weigh_contexts(
     totals = counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         pmi = np.asarray(np.log(counts / np.maximum(totals, 1) / expected))
+    # a few joint occurrences of rare words give the highest PMI of all, and tell the least
     lower = np.minimum(totals, context_counts)
     return pmi, np.asarray(np.maximum(pmi, 0) * (counts / (counts + 1)) * (lower / (lower + 1)))
 

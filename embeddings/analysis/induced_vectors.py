@@ -238,6 +238,7 @@ def fit_context_map(
         raise CorpusError(f"no word with a vector occurs {min_count} times in the corpus; lower {S.min_count}")
     with showing(progress, "reading contexts", "tokens") as shown:
         result = reader.word_means(ids, shown)
+    # a mean of nothing is zeros, which would pull the map towards it
     has_context = result.occurrences > 0
     ids, means = ids[has_context], result.means[has_context]
     targets = word_vectors.matrix[reader.rows[ids]]

@@ -137,6 +137,7 @@ def concordance_lines(
         context: the unit that ends the text around an occurrence.
     """
     encoded, total = occurrences.encoded, len(occurrences)
+    # the middle of each of `lines` equal parts, so that neither end of the corpus is favoured
     rows = np.arange(total) if total <= lines else (np.arange(lines) * total + total // 2) // lines
     hits = replace(occurrences, positions=occurrences.positions[rows])
     starts, ends = hits.bounds(width, context)  # a word has one character at least

@@ -203,6 +203,7 @@ def unit_rows(vectors: Vectors, words: Vectors, encoded: EncodedCorpus) -> NDArr
     counts = np.bincount(encoded.ids, minlength=len(names))[: len(names)]
     occurring = [names[row] for row in np.flatnonzero(counts).tolist()]
     rows = find_words(words.words, vectors.words, len(vectors))
+    # a word of the shared vocabulary that a resample lacks has its initial vector, which is noise
     occurs = find_words(words.words, occurring, len(occurring)) < len(occurring)
     matrix = np.append(vectors.matrix, np.zeros((1, vectors.dim), np.float32), axis=0)[rows]
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)

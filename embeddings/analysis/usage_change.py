@@ -253,6 +253,7 @@ def compare_usage(
         by_division: list[NDArray[np.float64]] = []  # 1 - cosine of aligned vectors (words,), first of the two groups
         for division in divided.divisions(permutations, seed):
             vectors = [train_on(divided, part, trainer, threads, seed) for part in division]
+            # the first division is that into the two groups, whose vectors are reported
             pair = pair or vectors
             rows = compared_rows(pair[0], divided.counts, occurrences)
             by_division.append(distances(vectors, rows))

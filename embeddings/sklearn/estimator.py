@@ -98,6 +98,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
         Also checks the threads.
         """
+        # drawn once for training and inference: a generator would give each of them another seed
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
@@ -107,6 +108,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
     def _learn(self, trainer: Any, corpus: Corpus, seed: int) -> Model:
         """A model trained on a corpus, which is read once."""
         progress = bool(self.verbose)
+        # encoded here, so that the text is read once even if the trainer encodes it again
         with corpus.encode(progress=progress):
             model: Model = trainer.train(
                 corpus, threads=self.threads, seed=seed, progress=progress, run_options=self.run_options
