@@ -49,7 +49,7 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
         option("-o --out", "Output folder: the trials, the best model and a report.", "FOLDER", required=True),
     ]
     common = [
-        *grouped(GENERAL, from_signature(tune, resume=None), ["resume"]),
+        *shared("search", dict, *grouped(GENERAL, from_signature(tune, resume=None), ["resume"])),
         *([] if trainer.max_threads == 1 else [THREADS]),
         seed("Random seed of the search and of each training run; with --threads 1 the trials are reproducible."),
         *OUTPUT,
@@ -95,7 +95,7 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
 
 def tune_trainer(
     trainer: type[Trainer], *, corpus: tuple[str, ...], out: str, search: dict[str, Any], settings: dict[str, Any],
-    reading: dict[str, Any], output: Output, resume: bool, seed: int, threads: int | None = None,
+    reading: dict[str, Any], output: Output, seed: int, threads: int | None = None,
 ) -> None:  # fmt: skip
     """Search, and report."""
     from embeddings.eval.tuning.study_folder import StudyFolder, write_report
@@ -111,13 +111,12 @@ def tune_trainer(
         search["validation"] = text_or_share(search["validation"])
     text = Corpus(*corpus, **corpus_options.corpus_arguments(reading))
     saving.check_outside_corpus(out, text)
-    check_search(
-        configured, out, metric=search["metric"], vary=search.get("vary", ()), resume=resume, force=output.force
-    )
+    checked = {name: search[name] for name in ("metric", "vary", "resume")}
+    check_search(configured, out, **checked, force=output.force)
     fixed = [name for name in field_types(trainer) if is_given(name)]
     with read_corpus(text, output.quiet, threads), Bar(output.quiet, "searching") as bar:
         tuning = tune(
-            configured, text, **search, fixed=fixed, out=out, resume=resume, force=output.force, threads=threads,
+            configured, text, **search, fixed=fixed, out=out, force=output.force, threads=threads,
             seed=seed, report=lambda trial: bar.notice(describe(trial)), progress=bar,
         )  # fmt: skip
     command = winning_command(tuning, trainer.trainer_name, is_quantised=search.get("size") is not None)

@@ -37,8 +37,8 @@ from embeddings.settings import (
 from embeddings.settings.setting_fields import refuse_unknown
 from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.files import check_output
+from embeddings.support.local_paths import check_local
 from embeddings.support.progress_display import ProgressOption, showing
-from embeddings.support.remote.address import is_remote
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import Checkpoints, differences
 from embeddings.training.continued_training import check_model, extend_vocabulary, rows_in, saved_table
@@ -375,8 +375,7 @@ def open_group(
 
     The checkpoints of the options are not checked.
     """
-    if is_remote(out):
-        raise OutputError(f"a group of models requires a local folder, got {out}")
+    check_local(out, "group of models")
     folder = check_output(out, force=force or resume)
     names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
     if folder.exists() and (GROUP_JSON not in names or not all(map(PARTS.fullmatch, names))):

@@ -39,14 +39,6 @@ def content(path):
     return {str(p.relative_to(path.parent)): p.read_text() for p in files}
 
 
-def test_writes(target):
-    path, folder = target
-    write(path, folder, "new")
-    assert list(content(path).values()) == ["new"]
-    assert path.is_dir() == folder
-    assert os.listdir(path.parent) == ["out"]
-
-
 def test_existing_output_is_replaced_only_with_force(target):
     path, folder = target
     write(path, folder, "old")
@@ -79,14 +71,6 @@ def test_a_full_disk_is_reported_in_one_line(target):
         write(path, folder, "new", force=True, crash=full)
     assert list(content(path).values()) == ["old"]
     assert os.listdir(path.parent) == ["out"]
-
-
-def test_a_missing_result_is_reported_and_nothing_replaced(tmp_path):
-    (tmp_path / "out").write_text("old")
-    with pytest.raises(OutputError, match="out cannot be written"), atomic_write(tmp_path / "out", force=True):
-        pass
-    assert content(tmp_path / "out") == {"out": "old"}
-    assert os.listdir(tmp_path) == ["out"]
 
 
 def test_a_folder_replaces_a_folder_entirely(tmp_path):

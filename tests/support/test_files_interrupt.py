@@ -50,18 +50,6 @@ def test_an_interrupt_between_the_renames_leaves_the_old_folder(monkeypatch, exi
     assert list(existing.parent.iterdir()) == [existing]
 
 
-def test_an_interrupt_while_writing_leaves_the_old_folder(existing):
-    def write():
-        with atomic_write(existing, force=True, folder=True) as temporary:
-            (temporary / "new.txt").write_text("new")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write()
-    assert [path.name for path in existing.iterdir()] == ["old.txt"]
-    assert list(existing.parent.iterdir()) == [existing]
-
-
 def record_fsync(monkeypatch):
     """A list of the files flushed to disk from now on."""
     if not Path("/proc/self/fd").exists():

@@ -166,15 +166,3 @@ def test_seconds_of_an_operation_without_a_measure(terminal):
     assert "indexing 0 s" in terminal.getvalue()
     with waiting(False, "nothing"):
         assert "nothing" not in terminal.getvalue()
-
-
-def test_one_display_of_encoding_training_and_inference():
-    stream = io.StringIO()
-    show = ProgressDisplay(every=0, stream=stream)
-    corpus = em.Corpus(["a b", "b c"] * 20)
-    corpus.encode(progress=show)
-    model = em.ParagraphDBOW(dim=4, min_count=1).train(corpus, progress=show)
-    model.infer(["a"], progress=show)
-    lines = stream.getvalue().splitlines()
-    assert lines[-1] == "inferring 100 %  1 of 1 texts"
-    assert any(line.startswith("training 100 %  0:00 left") for line in lines)
