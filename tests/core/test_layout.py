@@ -111,12 +111,12 @@ def test_root_folders_are_not_top_level_modules(name, python):
 NOT_ROOMS = {"data", "docs", "example_plugin", "example_torch_plugin", "hardness", "tools"}
 FOLDERS = {"core": "embeddings", "sklearn_estimators": "embeddings/sklearn"}  # others have the name of their room
 SEVERAL = {  # files that test several modules in turn, or a whole room
-    "cli": {"command_line", "example_plugin", "imported_libraries", "languages", "remote_commands", "torch_plugin"}
-    | {"full_disk", "without_gensim"},
+    "cli": {"command_line", "example_plugin", "imported_libraries", "languages", "refusals", "remote_commands"}
+    | {"full_disk", "torch_plugin", "without_gensim"},
     "core": {"budget", "layout"},
     "corpora": {"tables"},
     "explorer": {"explore_command", "explore_page"},
-    "formats": {"ecosystem", "folder_formats", "mutated_files", "odd_files"},
+    "formats": {"ecosystem", "folder_formats", "format_contract", "mutated_files", "odd_files"},
     "plugins": {"refused_settings"},
 }
 
