@@ -17,7 +17,7 @@ import numpy as np
 from embeddings.corpora.reading.arrow_tables import ArrowTable
 from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.record_rows import N_CHECKED, are_numbers, is_number, position_names
-from embeddings.corpora.reading.text_block import MAX_ROW, gather, is_long
+from embeddings.corpora.reading.text_block import MAX_ROW, count_lines, gather, is_long
 from embeddings.errors import CorpusError
 from embeddings.support.arrow import combine_chunks, pa
 
@@ -85,8 +85,8 @@ class CsvTable(ArrowTable):
                     memoryview(self.text)[:end], self.delimiter, self.n_cells, places, has_quotes=self.has_quotes
                 )
             if table is not None:
-                feeds, returns, pairs = (self.text.count(one, 0, end) for one in (b"\n", b"\r", b"\r\n"))
-                self.n_lines += feeds + returns - pairs
+                returns, pairs = (self.text.count(one, 0, end) for one in (b"\r", b"\r\n"))
+                self.n_lines += count_lines(self.text, end) + returns - pairs
                 self.text = self.text[end:]
                 yield pa.record_batch(list(map(combine_chunks, table.columns)), names)
             elif end != 0 and (rows := self.parsed_rows()):

@@ -24,7 +24,7 @@ from embeddings.corpora.reading.tables import (
     cast,
     describe_cell,
 )
-from embeddings.corpora.reading.text_block import MAX_ROW, gather, is_long
+from embeddings.corpora.reading.text_block import MAX_ROW, count_lines, gather, is_long
 from embeddings.errors import CorpusError
 from embeddings.printable import describe
 from embeddings.support.arrow import combine_chunks, pa
@@ -228,14 +228,19 @@ class JsonTable(RecordTable):
         self, name: str, blocks: Iterable[bytes], decoder: Utf8Decoder, size: int, *, unit: str = "line"
     ) -> None:
         super().__init__(name, (), decoder, size)
-        self.blocks, self.unit, self.n_lines = line_blocks(blocks), unit, 0
+        self.blocks: Iterator[bytes] = line_blocks(blocks)
+        self.unit, self.n_lines = unit, 0
 
     @cached_property
     def sample(self) -> list[Record]:
         """The records of the first blocks."""
         records: list[Record] = []
         while len(records) < N_CHECKED and (text := next(self.blocks, b"")):
-            records += self.parsed_records(text)
+            # Arrow parses the other lines of the block
+            ends = [match.end() for match in islice(re.finditer(rb"\n", text), N_CHECKED - len(records))]
+            end = ends[-1] if len(ends) == N_CHECKED - len(records) else len(text)
+            records += self.parsed_records(text[:end])
+            self.blocks = chain([text[end:]] if end < len(text) else [], self.blocks)
         return records
 
     def parsed_records(self, text: bytes) -> Iterator[Record]:
@@ -246,7 +251,7 @@ class JsonTable(RecordTable):
                 raise CorpusError(f"{position}: longer than {MAX_ROW} characters")
             if line and not line.isspace():
                 yield position, parse_object(line, position)
-        self.n_lines += text.count(b"\n")
+        self.n_lines += count_lines(text)
 
     def batches(self, roles: Sequence[tuple[str, Role]]) -> Iterator[Batch]:
         """Yield all rows."""
@@ -258,7 +263,7 @@ class JsonTable(RecordTable):
                 yield from self.record_batches(self.parsed_records(text), roles)
             else:
                 yield batch
-                self.n_lines += text.count(b"\n")
+                self.n_lines += count_lines(text)
 
     def arrow_types(self, roles: Sequence[tuple[str, Role]]) -> dict[str, Any] | None:
         """Return the types with which Arrow reads columns; None if it might read something else than the sample has."""
@@ -354,14 +359,14 @@ def parse_object(line: str, position: str) -> dict[str, Any]:
     """Parse the JSON object in a line."""
     try:
         value = DECODER.decode(line.lstrip())
+        if type(value) is dict:
+            return value
         problem = f"expected an object, got {describe_cell(value)}"
     except RecursionError:
-        value, problem = None, "it is nested too deeply"
+        problem = "it is nested too deeply"
     except json.JSONDecodeError as error:
-        value, problem = None, f"{error.msg} at column {error.colno}"
-    if type(value) is not dict:
-        raise CorpusError(f"{position}: invalid JSON: {problem}")
-    return value
+        problem = f"{error.msg} at column {error.colno}"
+    raise CorpusError(f"{position}: invalid JSON: {problem}")
 
 
 def tagged_records(items: Iterable[Any]) -> Iterator[Record]:

@@ -180,6 +180,11 @@ def concatenate_rows(blocks: list[TextBlock]) -> TextBlock:
     return TextBlock(b"".join(rows.data for rows in blocks), ends, tags=tags, columns=columns, vectors=vectors)
 
 
+def count_lines(text: bytes, end: int = -1) -> int:
+    """Return the number of line feeds before a byte; numpy counts frequent bytes faster than `bytes.count`."""
+    return int(np.count_nonzero(np.frombuffer(text, np.uint8, end) == ord("\n")))
+
+
 def is_long(text: bytes) -> bool:
     """Whether text in UTF-8 is longer than a row may be."""
     return len(text) > MAX_ROW and len(text.decode()) > MAX_ROW
