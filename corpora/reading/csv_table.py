@@ -84,7 +84,7 @@ class CsvTable(ArrowTable):
                 table = parse_cells(
                     memoryview(self.text)[:end], self.delimiter, self.n_cells, places, has_quotes=self.has_quotes
                 )
-            if table is not None:
+            if end and table is not None:
                 returns, pairs = (self.text.count(one, 0, end) for one in (b"\r", b"\r\n"))
                 self.n_lines += count_lines(self.text, end) + returns - pairs
                 self.text = self.text[end:]
