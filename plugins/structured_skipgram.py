@@ -9,7 +9,7 @@ import numpy as np
 from embeddings.compilation.jit import entry_point
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.kernels.window import gather_inputs_at, prefetch_context
+from embeddings.kernels.window import OutputSlot, gather_inputs_at, prefetch_context
 from embeddings.models.model import Model
 from embeddings.objectives.objective import predict
 from embeddings.settings import FixedWindow, UnknownWords
@@ -43,11 +43,11 @@ def learn_block(block: Block, operands: SlotOperands, buffers: StepBuffers, rate
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         # Once for the centre: every slot would ask for the same row.
         prefetch_context(block, operands.words, buffers.input_cache, i)
-        for slot in range(slots):
-            nearest, farthest = operands.reach[slot, 0], operands.reach[slot, 1]
+        for number in range(slots):
+            nearest, farthest = operands.reach[number, 0], operands.reach[number, 1]
             m = gather_inputs_at(block, operands.words, buffers, i, nearest, farthest)
             if m > 0:
-                predict(operands.objective, block, buffers, i, m, rate, slots, slot)
+                predict(operands.objective, block, buffers, i, m, rate, OutputSlot(slots, number))
 
 
 @dataclass(frozen=True, kw_only=True)

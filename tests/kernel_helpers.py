@@ -20,7 +20,7 @@ from embeddings.kernels.block import (
     rewind,
 )
 from embeddings.kernels.gradient_steps import learn, learn_single
-from embeddings.kernels.logistic import logistic_loss, rational_sigmoid, scores_to_steps
+from embeddings.kernels.logistic import logistic_loss, scores_to_steps
 from embeddings.kernels.loss_tally import UNTIL_SAMPLE
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_cache import row_address
@@ -112,14 +112,6 @@ def loss_of_scores(scores, m, p, n, weights):
 @allocating_entry_point
 def steps_of_scores(scores, m, p, n, weights, rate):
     scores_to_steps(scores, m, p, n, weights, rate)
-
-
-@allocating_entry_point
-def rational_sigmoids(x):
-    y = np.empty_like(x)
-    for i in range(x.shape[0]):
-        y[i] = rational_sigmoid(x[i])
-    return y
 
 
 def cached_row_view(table, cache, row):

@@ -25,8 +25,9 @@ from embeddings.kernels.row_operations import (
 
 STEP_TILE = 16 if HAS_AVX512 else 8  # targets whose scores stay in registers
 UPDATE_PASS = 8  # of these, how many are updated at a time
-LARGEST_SCORE = 8.0  # larger scores of float32 are clipped, as in `logistic.rational_sigmoid`
-# sigmoid(x) = 1/2 + x TOP(x^2) / BOTTOM(x^2): the same function, from the constant coefficient on
+LARGEST_SCORE = 8.0  # larger scores of float32 are clipped
+# sigmoid(x) = 1/2 + x TOP(x^2) / BOTTOM(x^2), from the constant coefficient on: half of 1 + tanh(x / 2), with tanh as
+# the seventh convergent of Lambert's continued fraction. The error is at most 7.6e-6 for |x| <= 8.
 TOP = (8648640.0, 277200.0, 1512.0, 1.0)
 BOTTOM = (34594560.0, 3991680.0, 50400.0, 112.0)
 
@@ -132,27 +133,6 @@ def write_centred_sigmoid(emit: Emitter, x: Any) -> Any:
         for part in (TOP, BOTTOM)
     )
     return builder.fmul(x, builder.fdiv(top, bottom))
-
-
-@inline
-def sigmoid(x: np.float64) -> np.float64:
-    """1 / (1 + exp(-x)) of a float64."""
-    return 1 / (1 + np.exp(-x))  # type: ignore[no-any-return]
-
-
-@inline
-def rational_sigmoid(x: np.float32) -> np.float32:
-    """1 / (1 + exp(-x)) of a float32, by a rational function that vectorises.
-
-    It is half of 1 + tanh(x / 2), with tanh as the seventh convergent of Lambert's continued fraction. The error is at
-    most 7.6e-6 for |x| <= 8. Beyond, x is clipped to -8 or 8, with an error of at most 3.4e-4.
-    """
-    v = np.float32(8) if x > np.float32(8) else x
-    v = (np.float32(-8) if v < np.float32(-8) else v) * np.float32(0.5)
-    u = v * v
-    top = v * (np.float32(135135) + u * (np.float32(17325) + u * (np.float32(378) + u)))
-    bottom = np.float32(135135) + u * (np.float32(62370) + u * (np.float32(3150) + u * np.float32(28)))
-    return np.float32(0.5) + np.float32(0.5) * (top / bottom)
 
 
 @inline

@@ -3,6 +3,8 @@
 Contexts become a hidden row, their mean, sum or concatenation, whose gradient goes back to them.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from embeddings.compilation.checked_build import register_rows
@@ -16,6 +18,16 @@ from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_b
 PREFETCH_DISTANCE = 8  # centres between the prefetch of a context and the first window it is in
 MAX_TARGET_DISTANCE = 3  # centres between the prefetch of targets and their use
 TARGET_BYTES = 8192  # of targets that are prefetched ahead: more would leave the first-level cache before their use
+
+
+class OutputSlot(NamedTuple):
+    """Which of the output rows of each word is used: row `count * word + number` of the output table."""
+
+    count: int
+    number: int
+
+
+ONLY_SLOT = OutputSlot(1, 0)  # of words with one output row each
 
 
 @inline
@@ -93,19 +105,19 @@ def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int) -
 
 
 @inline
-def prefetch_targets(block: Block, table: np.ndarray, negatives: int, i: int, slots: int = 1, slot: int = 0) -> None:
+def prefetch_targets(block: Block, table: np.ndarray, negatives: int, i: int, slot: OutputSlot) -> None:
     """Prefetch the rows of a centre after i and of its first negative samples, unless the window uses them already."""
     size = table.shape[1] * table.itemsize
     # Further ahead for short rows, whose step takes less time than a load from memory.
-    later = i + larger(1, smaller(MAX_TARGET_DISTANCE, TARGET_BYTES // (size * slots * (1 + negatives))))
+    later = i + larger(1, smaller(MAX_TARGET_DISTANCE, TARGET_BYTES // (size * slot.count * (1 + negatives))))
     if later < block.cursor[LAST]:
         # The window `spacing` before may have drawn the same samples; then they are in the cache, unless it was before
         # this block.
         earlier = later - block.cursor[SPACING]
-        prefetch(address(table, block.words[later] * slots + slot), size)
+        prefetch(address(table, block.words[later] * slot.count + slot.number), size)
         if earlier > i or earlier < block.cursor[FIRST] or block.noise[earlier, 0] != block.noise[later, 0]:
             for j in range(negatives):
-                prefetch(address(table, block.noise[later, j] * slots + slot), size)
+                prefetch(address(table, block.noise[later, j] * slot.count + slot.number), size)
 
 
 HIDDEN, GRADIENT = 0, 1  # of `StepBuffers.hidden_rows`

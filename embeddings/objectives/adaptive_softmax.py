@@ -16,6 +16,7 @@ from embeddings.kernels.loss_tally import count_step, tally_loss
 from embeddings.kernels.row_operations import SINGLE_TILE, address, padded, score, sum_rows, update
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
+from embeddings.kernels.window import OutputSlot
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective, log_softmax, log_softmax_items, log_softmax_of_rows
 
@@ -42,7 +43,7 @@ class AdaptiveTables(NamedTuple):
 @implements(AdaptiveTables)
 @inline
 def learn_head_and_tail(
-    operand: AdaptiveTables, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    operand: AdaptiveTables, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slot: OutputSlot,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
     """Softmax over frequent words and tails, and, for a rarer word, over the words of its tail (`learn_tail`).
@@ -51,7 +52,7 @@ def learn_head_and_tail(
 
     Both read the inputs as they were before the step.
     """
-    word, width, n = block.words[i], operand.head.shape[1], operand.head.shape[0] // slots
+    word, width, n = block.words[i], operand.head.shape[1], operand.head.shape[0] // slot.count
     frequent, tail = n - operand.tails.shape[0], -1
     for t in range(operand.tails.shape[0]):
         if word >= operand.tails[t, FIRST_WORD]:
@@ -60,20 +61,20 @@ def learn_head_and_tail(
     copy_inputs(buffers.input_copies, buffers.inputs, m, width)
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, m)
     for j in range(n):
-        buffers.targets[j] = address(operand.head, j * slots + slot)
+        buffers.targets[j] = address(operand.head, j * slot.count + slot.number)
     score_rows(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     loss = softmax_steps(buffers.scores, m, n, 0, n, word if tail < 0 else frequent + tail, rate)
     apply_steps(buffers, buffers.input_gradient_rows, m, n, width, frozen)
     if tail >= 0:
-        loss += learn_tail(operand, buffers, operand.tails[tail], word, m, rate, slots, slot, frozen)
+        loss += learn_tail(operand, buffers, operand.tails[tail], word, m, rate, slot, frozen)
     if count_step(buffers.tally):
         tally_loss(buffers.tally, loss, m)
 
 
 @inline
 def learn_tail(
-    operand: AdaptiveTables, buffers: StepBuffers, tail: np.ndarray, word: int, m: int, rate: float, slots: int,
-    slot: int, frozen: bool,
+    operand: AdaptiveTables, buffers: StepBuffers, tail: np.ndarray, word: int, m: int, rate: float,
+    slot: OutputSlot, frozen: bool,
 ) -> float:  # fmt: skip
     """With h = P x: G = Y - softmax(h O'), O += G' h, P += D' x and x += D P, where D = G O; returns the loss.
 
@@ -81,14 +82,14 @@ def learn_tail(
     """
     width, item, copies = operand.head.shape[1], operand.head.itemsize, buffers.input_copies
     dim, n, inputs = tail[WIDTH], tail[LAST_WORD] - tail[FIRST_WORD], copies.shape[0] // 3
-    gather_rows(buffers.targets, tail[PROJECTION], dim, width * item, slots, slot)
+    gather_rows(buffers.targets, tail[PROJECTION], dim, width * item, slot)
     score_rows(buffers.scores, buffers.inputs, m, buffers.targets, dim, width)
     for k in range(m):
         for j in range(dim):
             copies[inputs + k, j], copies[2 * inputs + k, j] = buffers.scores[k * dim + j], 0
         buffers.inputs[k] = address(copies, inputs + k)
         buffers.projection_gradient_rows[k] = address(copies, 2 * inputs + k)
-    gather_rows(buffers.targets, tail[TAIL], n, tail[ROW_BYTES], slots, slot)
+    gather_rows(buffers.targets, tail[TAIL], n, tail[ROW_BYTES], slot)
     score_rows(buffers.scores, buffers.inputs, m, buffers.targets, n, dim)
     loss = softmax_steps(buffers.scores, m, n, 0, n, word - tail[FIRST_WORD], rate)
     apply_steps(buffers, buffers.projection_gradient_rows, m, n, dim, frozen)
@@ -96,7 +97,7 @@ def learn_tail(
         for j in range(dim):
             buffers.scores[k * dim + j] = copies[2 * inputs + k, j]
         buffers.inputs[k] = address(copies, k)
-    gather_rows(buffers.targets, tail[PROJECTION], dim, width * item, slots, slot)
+    gather_rows(buffers.targets, tail[PROJECTION], dim, width * item, slot)
     apply_steps(buffers, buffers.input_gradient_rows, m, dim, width, frozen)
     return loss
 
@@ -118,10 +119,10 @@ def apply_steps(buffers: StepBuffers, gradient_rows: np.ndarray, m: int, n: int,
 
 
 @inline
-def gather_rows(rows: np.ndarray, table: int, n: int, row_bytes: int, slots: int, slot: int) -> None:
+def gather_rows(rows: np.ndarray, table: int, n: int, row_bytes: int, slot: OutputSlot) -> None:
     """Write the addresses of n rows of a slot of the table at an address."""
     for j in range(n):
-        rows[j] = table + (j * slots + slot) * row_bytes
+        rows[j] = table + (j * slot.count + slot.number) * row_bytes
 
 
 class AdaptiveSoftmaxObjective(Objective):

@@ -13,6 +13,7 @@ from embeddings.kernels.integers import larger
 from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers
+from embeddings.kernels.window import OutputSlot
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective
 
@@ -41,7 +42,7 @@ class HuffmanTree(NamedTuple):
 @implements(HuffmanTree)
 @inline
 def learn_path(
-    operand: HuffmanTree, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    operand: HuffmanTree, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slot: OutputSlot,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
     """Equation 3 of Mikolov et al. (2013b): a logistic step at each node o of the word's path.
@@ -60,12 +61,13 @@ def learn_path(
     if buffers.output_cache.uses.shape[0] == 0:
         for j in range(0, n, GATHERED):  # the CPU would mispredict the end of a loop over single nodes
             for k in range(j, j + GATHERED):
-                buffers.targets[k] = address(operand.nodes, np.int64(operand.paths[start + k]) * slots + slot)
+                node = np.int64(operand.paths[start + k]) * slot.count + slot.number
+                buffers.targets[k] = address(operand.nodes, node)
     else:
         for j in range(n):
-            node = np.int64(operand.paths[start + j]) * slots + slot
+            node = np.int64(operand.paths[start + j]) * slot.count + slot.number
             buffers.targets[j] = row_address(operand.nodes, buffers.output_cache, node)
-    prefetch_path(operand, block, i, slots, slot)
+    prefetch_path(operand, block, i, slot)
     for k in range(m):
         buffers.inputs[0], buffers.input_gradient_rows[0] = buffers.inputs[k], buffers.input_gradient_rows[k]
         if frozen:
@@ -76,7 +78,7 @@ def learn_path(
 
 
 @inline
-def prefetch_path(operand: HuffmanTree, block: Block, i: int, slots: int, slot: int) -> None:
+def prefetch_path(operand: HuffmanTree, block: Block, i: int, slot: OutputSlot) -> None:
     """Prefetch the nodes on the path of the word after word i of the block that are farthest from the root.
 
     Also prefetch the path of a later word.
@@ -88,7 +90,7 @@ def prefetch_path(operand: HuffmanTree, block: Block, i: int, slots: int, slot: 
         for end in (begin + operand.lefts[word], operand.starts[word + 1]):
             for j in range(end - PREFETCHED_NODES, end):
                 node = np.int64(operand.paths[larger(j, begin)])
-                prefetch(address(operand.nodes, node * slots + slot), size)
+                prefetch(address(operand.nodes, node * slot.count + slot.number), size)
 
 
 class Huffman(NamedTuple):

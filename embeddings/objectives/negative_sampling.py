@@ -11,7 +11,7 @@ from embeddings.kernels.gradient_steps import apply_objective_steps, compute_log
 from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import score
 from embeddings.kernels.step_buffers import StepBuffers
-from embeddings.kernels.window import prefetch_targets
+from embeddings.kernels.window import OutputSlot, prefetch_targets
 from embeddings.models.table import Arrays
 from embeddings.objectives.objective import SampledObjective
 
@@ -29,7 +29,7 @@ class NegativeSamples(NamedTuple):
 @implements(NegativeSamples)
 @inline
 def learn_samples(
-    operand: NegativeSamples, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    operand: NegativeSamples, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slot: OutputSlot,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
     """Equation 4 of Mikolov et al. (2013b): the word has label y = 1, negative samples have y = 0.
@@ -37,28 +37,28 @@ def learn_samples(
     g = rate * (y - sigmoid(x · o))    o += g * x    x += sum of g * o, of o before the step
     """
     width = operand.output.shape[1]
-    n = gather_samples(operand, block, buffers, i, slots, slot, first)
+    n = gather_samples(operand, block, buffers, i, slot, first)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     # Pairs of a centre share its targets' prefetch; only the first asks.
     if first == 0:  # while the scores are added up
-        prefetch_targets(block, operand.output, operand.negatives, i, slots, slot)
+        prefetch_targets(block, operand.output, operand.negatives, i, slot)
     compute_logistic_steps(buffers, m, 1, n, rate, m)
     apply_objective_steps(buffers, m, n, width, frozen)
 
 
 @inline
 def gather_samples(
-    operand: NegativeSamples, block: Block, buffers: StepBuffers, i: int, slots: int, slot: int, first: int
+    operand: NegativeSamples, block: Block, buffers: StepBuffers, i: int, slot: OutputSlot, first: int
 ) -> int:
     """Write the rows of word i and its negative samples into `targets`; returns how many.
 
     A negative sample equal to the word gets weight 0, as in word2vec.
     """
     centre = block.words[i]
-    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slots + slot)
+    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slot.count + slot.number)
     for j in range(operand.negatives):
         word = block.noise[i, first + j]
-        buffers.targets[1 + j] = row_address(operand.output, buffers.output_cache, word * slots + slot)
+        buffers.targets[1 + j] = row_address(operand.output, buffers.output_cache, word * slot.count + slot.number)
         # A weight of 0 rather than one target fewer: the number of targets stays constant, and so does the compiled
         # code.
         buffers.weights[1 + j] = word != centre

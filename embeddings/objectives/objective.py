@@ -16,6 +16,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import DeclarationError
 from embeddings.kernels.block import Block
 from embeddings.kernels.step_buffers import StepBuffers
+from embeddings.kernels.window import ONLY_SLOT, OutputSlot
 from embeddings.models.table import Arrays, Axis, Initializer, Table
 from embeddings.settings import ObjectiveChoice, WeightTying
 
@@ -150,12 +151,12 @@ class SampledObjective(Objective):
 
 @dispatched
 def run_step(
-    operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int, first: int,
+    operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slot: OutputSlot, first: int,
     frozen: bool,
 ) -> None:  # fmt: skip
     """The step of an objective; `embeddings.compilation.jit.implements` registers an implementation for its operand.
 
-    Inputs 0 to m of the buffers predict word i of the block. Words have `slots` output rows, of which `slot` is used.
+    Inputs 0 to m of the buffers predict word i of the block. The `slot` tells which output rows of words are used.
     Its random words are `block.noise[i, first:]`. If `frozen`, there is one input, and only this one is updated.
     """
     raise NotImplementedError
@@ -163,11 +164,11 @@ def run_step(
 
 @inline_source
 def predict(
-    operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int = 1, slot: int = 0,
+    operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slot: OutputSlot = ONLY_SLOT,
     first: int = 0, frozen: bool = False,
 ) -> None:  # fmt: skip
     """Let m inputs predict word i of the block; see `run_step` for other arguments."""
-    run_step(operand, block, buffers, i, m, rate, slots, slot, first, frozen)
+    run_step(operand, block, buffers, i, m, rate, slot, first, frozen)
 
 
 MAX_SCORES = 2**22  # that are computed at a time

@@ -13,7 +13,7 @@ from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import address, row_stride, score
 from embeddings.kernels.softmax import softmax_steps, subtract_offsets
 from embeddings.kernels.step_buffers import StepBuffers
-from embeddings.kernels.window import prefetch_targets
+from embeddings.kernels.window import OutputSlot, prefetch_targets
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import SampledObjective, SoftmaxObjective
 
@@ -27,17 +27,17 @@ class AllWords(NamedTuple):
 @implements(AllWords)
 @inline
 def learn_all_words(
-    operand: AllWords, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    operand: AllWords, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slot: OutputSlot,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
     """Equation 2 of Mikolov et al. (2013b): softmax over the output vectors o of all words; y = 1 for the word, else 0.
 
     g = rate * (y - softmax(x · o))    o += g * x    x += sum of g * o, of o before the step
     """
-    width, n = operand.output.shape[1], operand.output.shape[0] // slots
+    width, n = operand.output.shape[1], operand.output.shape[0] // slot.count
     # Written for every step, since the buffers of a thread serve all slots.
     for word in range(n):
-        buffers.targets[word] = address(operand.output, word * slots + slot)
+        buffers.targets[word] = address(operand.output, word * slot.count + slot.number)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     loss = softmax_steps(buffers.scores, m, n, 0, n, block.words[i], rate)
     if count_step(buffers.tally):
@@ -79,7 +79,7 @@ class Proposals(NamedTuple):
 @implements(Proposals)
 @inline
 def learn_candidates(
-    operand: Proposals, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    operand: Proposals, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slot: OutputSlot,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
     """Softmax over the word and proposals; E is the probability that a word is among the proposals.
@@ -94,7 +94,7 @@ def learn_candidates(
     # to be cleared.
     last_step[last_step.shape[0] - 1] += 1
     step = last_step[last_step.shape[0] - 1]
-    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slots + slot)
+    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slot.count + slot.number)
     buffers.offsets[0] = operand.log_expected[centre]
     if operand.target_in_sample:
         last_step[centre] = step
@@ -103,7 +103,7 @@ def learn_candidates(
         word = block.noise[i, first + j]
         if last_step[word] != step:
             last_step[word] = step
-            buffers.targets[n] = row_address(operand.output, buffers.output_cache, word * slots + slot)
+            buffers.targets[n] = row_address(operand.output, buffers.output_cache, word * slot.count + slot.number)
             buffers.offsets[n] = operand.log_expected[word]
             n += 1
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
@@ -154,7 +154,7 @@ class NoiseContrast(NamedTuple):
 @implements(NoiseContrast)
 @inline
 def learn_contrast(
-    operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slot: OutputSlot,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
     """One step of a binary classifier that tells the word to predict (y = 1) from k noise words (y = 0).
@@ -166,13 +166,13 @@ def learn_contrast(
     of a noise word, which may be the word to predict. `first`: the index of the first noise word of word `i`.
     """
     width, n, centre = operand.output.shape[1], 1 + operand.negatives, block.words[i]
-    log_z = operand.log_normalizer[slot, 0] if operand.log_normalizer.shape[0] > 0 else 0.0
+    log_z = operand.log_normalizer[slot.number, 0] if operand.log_normalizer.shape[0] > 0 else 0.0
     for j in range(n):
         word = centre if j == 0 else block.noise[i, first + j - 1]
-        buffers.targets[j] = row_address(operand.output, buffers.output_cache, word * slots + slot)
-        buffers.offsets[j] = log_z + operand.log_noise[word] - operand.bias[word * slots + slot, 0]
+        buffers.targets[j] = row_address(operand.output, buffers.output_cache, word * slot.count + slot.number)
+        buffers.offsets[j] = log_z + operand.log_noise[word] - operand.bias[word * slot.count + slot.number, 0]
     if first == 0:
-        prefetch_targets(block, operand.output, operand.negatives, i, slots, slot)
+        prefetch_targets(block, operand.output, operand.negatives, i, slot)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     subtract_offsets(buffers.scores, m, n, buffers.offsets)
     compute_logistic_steps(buffers, m, 1, n, rate, m)
@@ -181,9 +181,9 @@ def learn_contrast(
         for j in range(n):
             word = centre if j == 0 else block.noise[i, first + j - 1]
             for k in range(m):
-                operand.bias[word * slots + slot, 0] += buffers.scores[k * row_stride(n) + j]
+                operand.bias[word * slot.count + slot.number, 0] += buffers.scores[k * row_stride(n) + j]
                 if operand.log_normalizer.shape[0] > 0:
-                    operand.log_normalizer[slot, 0] -= buffers.scores[k * row_stride(n) + j]
+                    operand.log_normalizer[slot.number, 0] -= buffers.scores[k * row_stride(n) + j]
     apply_objective_steps(buffers, m, n, width, frozen)
 
 

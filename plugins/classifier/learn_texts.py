@@ -23,7 +23,7 @@ from embeddings.kernels.row_operations import address, prefetch_l2, score
 from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
-from embeddings.kernels.window import GRADIENT, HIDDEN
+from embeddings.kernels.window import GRADIENT, HIDDEN, OutputSlot
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective, predict
 from embeddings.training.stream import Chunk, ItemStream, systematic_draws
@@ -250,8 +250,8 @@ def score_labels(output: np.ndarray, buffers: StepBuffers) -> None:
 @implements(SoftmaxLabels)
 @inline
 def learn_softmax_labels(
-    operand: SoftmaxLabels, block: LabelledBlock, buffers: StepBuffers, i: int, m: int, rate: float, slots: int,
-    slot: int, first: int, frozen: bool,
+    operand: SoftmaxLabels, block: LabelledBlock, buffers: StepBuffers, i: int, m: int, rate: float,
+    slot: OutputSlot, first: int, frozen: bool,
 ) -> None:  # fmt: skip
     """G = Y - softmax(S), where each of k labels has the probability 1 / k: the expectation of a random label."""
     n, text = operand.output.shape[0], block.texts[i]
@@ -277,8 +277,8 @@ def learn_softmax_labels(
 @implements(BinaryLabels)
 @inline
 def learn_binary_labels(
-    operand: BinaryLabels, block: LabelledBlock, buffers: StepBuffers, i: int, m: int, rate: float, slots: int,
-    slot: int, first: int, frozen: bool,
+    operand: BinaryLabels, block: LabelledBlock, buffers: StepBuffers, i: int, m: int, rate: float,
+    slot: OutputSlot, first: int, frozen: bool,
 ) -> None:  # fmt: skip
     """G = Y - sigmoid(S), where each label is present or not."""
     n, text = operand.output.shape[0], block.texts[i]

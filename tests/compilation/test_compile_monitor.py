@@ -44,15 +44,6 @@ def test_a_compilation_is_announced_once_and_counted(notices):
     assert compile_time.seconds > before
 
 
-def test_a_compiled_kernel_is_not_announced(notices):
-    kernel = new_kernel()
-    kernel(np.int64(1))
-    notices.clear()
-    monitor.logged.clear()
-    kernel(np.int64(2))
-    assert notices == []
-
-
 class Event:
     """As numba reports a compilation of this function."""
 

@@ -141,11 +141,6 @@ def test_kernels_run_without_a_cache_folder(room, run, tmp_path):
     assert (tmp_path / "file").read_text() == ""
 
 
-def test_no_cache_files_next_to_the_sources(first_run):
-    assert list((first_run / "cache").rglob("*.nb[ic]"))
-    assert not list((first_run / "room").rglob("*.nb[ic]"))
-
-
 def test_a_cache_that_cannot_be_written_is_used(compiled_room, run, tmp_path):
     """As in a container whose image was prepared; nothing is unwritable to root, so the check says that it is."""
     for path in (tmp_path / "cache").rglob("*"):
@@ -257,14 +252,6 @@ def test_a_kernel_runs_although_it_cannot_be_saved(monkeypatch, tmp_path, error)
     assert len(saves) == 1
 
 
-def test_other_errors_of_saving_are_raised(monkeypatch, tmp_path):
-    compiled = njit(kernel)
-    compiled._cache = KernelCache(kernel, tmp_path, {})
-    monkeypatch.setattr(compiled._cache, "index", lambda signature: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        compiled(1)
-
-
 def test_our_kernels_have_this_cache():
     if isinstance(fill_block._cache, NullCache):
         pytest.skip("no cache folder can be written here")
@@ -284,17 +271,6 @@ def test_variables_with_which_kernels_cannot_run_are_named(python, variable, val
     assert result.returncode == 2
     assert result.stderr.startswith(f"Error: the environment variable {variable} ")
     assert len(result.stderr.splitlines()) == 1
-
-
-@pytest.mark.slow
-def test_warnings_of_numba_are_lines(python, tmp_path):
-    """Without optimisation, numba cannot cache some kernels, and warns of it."""
-    (tmp_path / "text").write_text("a b a b\n" * 9)
-    train = ["train", "skipgram", "text", "-o", "v", "--min-count", 1, "--dim", 2, "--subsample", 0]
-    result = python("-m", "embeddings", *train, NUMBA_OPT="0", EMBEDDINGS_CACHE=str(tmp_path / "cache"))
-    lines = [line for line in result.stderr.splitlines() if "Warning" in line]
-    assert lines
-    assert all(line.startswith("warning: NumbaWarning: ") for line in lines)
 
 
 @pytest.mark.slow
@@ -364,14 +340,6 @@ def test_types_of_a_missing_module_do_not_spoil_the_cache(operand_room, run, pyt
     assert run(RUN_OPERAND) == ["30", "3", "1"]
     (operand_room / "operand.py").write_text(OPERAND.replace("Operand", "Renamed"))
     assert run(RUN_OPERAND.replace("Operand", "Renamed")) == ["30", "3", "0"]
-
-
-def test_an_operand_without_an_implementation_is_an_error(operand_room, run, python, tmp_path):
-    code = "from typing import NamedTuple\nclass Other(NamedTuple):\n    x: int\n" + RUN_OPERAND.replace(
-        "(Operand(", "(Other("
-    )
-    result = python("-c", code, path=[tmp_path], check=False, EMBEDDINGS_CACHE=str(tmp_path / "cache"))
-    assert "TypingError" in result.stderr
 
 
 PRIVATE_ATTRIBUTES = [

@@ -58,12 +58,6 @@ def test_unknown_plugins_are_refused_with_the_installed_ones():
     assert isinstance(error.value, EmbeddingsError | LookupError)
 
 
-def test_a_name_is_a_string():
-    for name in (["the", "cat"], 5):
-        with pytest.raises(RegistryError, match="no trainer is called"):
-            registry.load("trainer", name)
-
-
 def test_a_name_provided_by_two_packages(install):
     install("gamma", "twin = gamma_module:Twin", "class Twin: pass")
     install("delta", "twin = delta_module:Twin", "class Twin: pass")
@@ -72,22 +66,11 @@ def test_a_name_provided_by_two_packages(install):
     assert registry.load("trainer", "cbow") is em.CBOW
 
 
-def test_a_builtin_name_cannot_be_overridden(install):
-    install("thief", "skipgram = thief_module:SkipGram", "class SkipGram: pass")
-    with pytest.raises(RegistryError, match=r"'skipgram'.*embeddings-toolkit and thief"):
-        em.train("skipgram", [["a"]])
-
-
 def test_two_versions_of_a_package_count_once(install):
     """As with an editable install next to an old one."""
     install("echo", "echo = echo_module:Echo", "class Echo: pass", version="1.0")
     install("echo", "echo = echo_module:Echo", "class Echo: pass", version="1.1")
     assert registry.load("trainer", "echo").__name__ == "Echo"
-
-
-def test_a_duplicate_entry_point_counts_once(install):
-    install("foxtrot", "fox = foxtrot_module:Fox\nfox = foxtrot_module:Fox", "class Fox: pass")
-    assert registry.load("trainer", "fox").__name__ == "Fox"
 
 
 @pytest.mark.parametrize(
@@ -122,11 +105,6 @@ except registry.RegistryError as error:
     print(error)
 """
     assert re.search(r"'skipgram'.*none.*pip install -e \.", python("-c", code, cwd=tmp_path).stdout)
-
-
-def test_entry_points_without_a_distribution():
-    entry = importlib.metadata.EntryPoint("a", "b:C", "embeddings.trainers")
-    assert registry.distribution_name(entry) == "an unnamed package"
 
 
 def test_metadata_is_read_again_only_after_a_change(tmp_path, monkeypatch):

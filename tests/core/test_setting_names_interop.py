@@ -64,13 +64,6 @@ def test_the_table_of_vectors():
     assert html.texts[-1] == "1,224 more words and 14 more components"
 
 
-def test_the_table_of_empty_vectors():
-    html = Tags(em.Vectors([], np.zeros((0, 2)))._repr_html_())
-    assert html.tags.count("tr") == 1
-    assert "count" not in html.texts
-    Tags(em.Vectors(["a"], np.array([[np.nan]]))._repr_html_())
-
-
 def test_the_tables_of_a_model(model):
     html = Tags(model._repr_html_())
     assert html.texts[:2] == ["Model", " fasttext"]
@@ -107,14 +100,6 @@ def test_pickle_and_copy(model, tmp_path):
             assert list(again.vocabulary) == list(model.vocabulary)
     alone = pickle.loads(pickle.dumps(model.vectors))
     np.testing.assert_array_equal(alone["walks"], model.vectors["walks"])
-
-
-def test_document_models_are_pickled():
-    model = em.ParagraphDBOW(**{**SMALL, "window": 5}).train(em.Corpus(["a b", "b c"]), threads=1)
-    expected, documents = model.infer(["a c"]), model.documents.matrix
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.infer(["a c"]), expected)
-    np.testing.assert_array_equal(again.documents.matrix, documents)
 
 
 def test_a_composer_that_is_not_installed_is_reported_on_use(model):
@@ -156,11 +141,3 @@ def test_the_library_prints_nothing_and_logs_what_it_does(python):
     assert any(line.startswith("INFO:embeddings:trained skipgram: 3000 of 3000 words, ") for line in lines)
     assert "DEBUG:embeddings:wrote m" in lines
     assert any("<Corpus of an iterable (list)>: 600 words, 7 distinct" in line for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("name", "advice"), [("Word2Vec", "SkipGram"), ("Doc2Vec", "ParagraphDM"), ("KeyedVectors", "load")]
-)
-def test_classes_of_gensim_are_answered_with_ours(name, advice):
-    with pytest.raises(AttributeError, match=rf"{name}.*em\.{advice}"):
-        getattr(em, name)

@@ -45,20 +45,6 @@ def expected_windows(words, lengths, window, begin=0, end=None):
     return result
 
 
-@pytest.mark.parametrize("window", [1, 2, 3, 8])
-@pytest.mark.parametrize("size", [1, 14, 15, 16, 33, 1000])
-@pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
-def test_every_word_is_a_centre_once_with_all_its_contexts(lengths, size, window):
-    """All words differ, so that a word identifies its position."""
-    count = sum(lengths)
-    words = np.random.default_rng(count).permutation(count)
-    text = block_source(words, line_bounds(*lengths), count, window=window, shrink=False)
-    blocks, read = fill_all(text, 0, count, 1, size, 2)
-    result = [(centre, contexts) for block in blocks for centre, contexts, _ in block]
-    assert result == expected_windows(words.tolist(), lengths, window)
-    assert read == count
-
-
 @pytest.mark.parametrize("shares", [2, 3, 7])
 @pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
 def test_shares_partition_the_corpus(lengths, shares):
@@ -98,21 +84,6 @@ def test_blocks_equal_the_twins(lengths, window, size, key, shrink, keep, cut, w
     result, read = fill_all(text, begin, count, key, size, 3)
     assert result == list(naive.blocks(text, begin, count, key, max(size, 4 * window + 2), 3))
     assert read == count - begin
-
-
-def test_out_of_vocabulary_words_are_skipped():
-    """Windows reach across them, as in word2vec."""
-    text = block_source([0, 5, 1, 9, 9, 2, 5, 3], line_bounds(8), 4, window=1, shrink=False)
-    blocks, read = fill_all(text, 0, 8, 1, 14, 1)
-    assert [pair[:2] for pair in blocks[0]] == [(0, [1]), (1, [0, 2]), (2, [1, 3]), (3, [2])]
-    assert read == 8
-
-
-def test_a_share_without_known_words_is_read_to_its_end():
-    text = block_source([7] * 50, line_bounds(20, 30), 4)
-    blocks, read = fill_all(text, 0, 50, 1, 14, 1)
-    assert [pair for block in blocks for pair in block] == []
-    assert read == 50
 
 
 def test_rewind_empties_the_block():
@@ -234,12 +205,6 @@ def test_invalid_ids_are_skipped(size, invalid):
     assert sum(read) == 200
     assert centres == np.delete(ids, places).tolist()
     assert set(words) <= set(range(KNOWN))
-
-
-def test_a_corpus_of_invalid_ids_has_no_centre():
-    source = block_source(np.full(100, -3, np.int32), np.array([0, 100]), KNOWN, window=2, shrink=True)
-    read, centres, _ = read_all(source, 16)
-    assert (sum(read), centres) == (100, [])
 
 
 @pytest.mark.parametrize("size", [1, 16, 1000])

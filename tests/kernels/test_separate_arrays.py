@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from embeddings.kernels.block import new_block
-from embeddings.kernels.row_cache import cache_of
-from embeddings.kernels.separate_arrays import separate_ones, separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers, with_row_caches
 
 LINE = 64  # bytes
@@ -35,20 +33,3 @@ def test_threads_write_to_different_cache_lines(kind):
     lines = [set().union(*map(lines_of, arrays)) for arrays in threads]
     assert all(lines)
     assert sum(map(len, lines)) == len(set().union(*lines))
-
-
-@pytest.mark.parametrize(
-    ("shape", "dtype"), [(1, np.int64), (0, np.float32), ((3, 5), np.float64), ((0, 16), np.float32)]
-)
-def test_values_shape_and_type(shape, dtype):
-    array = separate_zeros(shape, dtype)
-    assert array.shape == (shape if isinstance(shape, tuple) else (shape,))
-    assert array.dtype == dtype
-    assert array.flags.c_contiguous
-    assert array.flags.writeable
-    assert not array.any()
-
-
-def test_ones():
-    np.testing.assert_array_equal(separate_ones(3, np.float32), np.ones(3, np.float32))
-    assert cache_of(TABLE).factor.tolist() == [1]

@@ -9,7 +9,7 @@ from typing import Literal, Optional
 import numpy as np
 import pytest
 
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import SettingError
 from embeddings.plugins.cbow import CBOW
 from embeddings.plugins.skipgram import SkipGram
 from embeddings.settings import Settings, field_types, flag, option, split_optional
@@ -31,12 +31,6 @@ class Sample(Settings):
     old: Optional[float] = option(None, "The same in the old notation.", le=1)  # noqa: UP045
 
 
-VALID = [
-    {"integer": 1}, {"integer": 9}, {"number": 2}, {"number": 1e-300}, {"free": -1e300}, {"low": -2},
-    {"low": 2**63 - 1}, {"choice": "sum"}, {"switch": False}, {"text": ""}, {"maybe": 1}, {"maybe": None},
-    {"old": None}, {"old": -5}, {"number": np.float64(0.1)}, {"number": 1},
-]  # fmt: skip
-
 NAN, INFINITY = float("nan"), float("inf")
 INVALID = [  # field, value, what is allowed
     ("integer", 0, "[1, 9]"), ("integer", 10, "[1, 9]"), ("integer", 3.0, "integer"), ("integer", True, "integer"),
@@ -50,21 +44,10 @@ INVALID = [  # field, value, what is allowed
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("values", VALID, ids=str)
-def test_valid_values_are_accepted(values):
-    assert dataclasses.asdict(Sample(**values)) == {**dataclasses.asdict(Sample()), **values}
-
-
 @pytest.mark.parametrize(("name", "value", "allowed"), INVALID)
 def test_errors_name_field_value_and_bounds(name, value, allowed):
     with pytest.raises(SettingError, match=rf"^{name}\b.*{re.escape(allowed)}.*{re.escape(repr(value))}$"):
         Sample(**{name: value})
-
-
-def test_a_setting_error_is_a_value_error():
-    with pytest.raises(ValueError, match="integer"):
-        Sample(integer=0)
-    assert issubclass(SettingError, EmbeddingsError)
 
 
 @pytest.mark.parametrize("trainer", [SkipGram, CBOW])
@@ -118,51 +101,29 @@ def test_types_and_flags():
     assert flag("noise_exponent") == "--noise-exponent"
 
 
-FLOATS = [np.float16, np.float32, np.float64, np.longdouble]
-
-
-@pytest.mark.parametrize("kind", FLOATS)
-@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
-@pytest.mark.parametrize("name", ["learning_rate", "subsample", "noise_exponent", "min_learning_rate"])
-def test_numpy_numbers_that_are_not_finite_are_refused(name, value, kind):
-    with pytest.raises(SettingError, match=rf"^{name}\b.* {value}$"):
-        SkipGram(**{name: kind(value)})
-
-
-@pytest.mark.parametrize("kind", FLOATS)
-def test_numpy_floats_become_python_floats(kind):
-    trainer = CBOW(learning_rate=kind(0.05), subsample=kind(0), noise_exponent=kind(1), min_learning_rate=kind(0))
-    values = (trainer.learning_rate, trainer.subsample, trainer.noise_exponent, trainer.min_learning_rate)
-    assert values == (float(kind(0.05)), 0.0, 1.0, 0.0)
-    assert {type(value) for value in values} == {float}
-
-
-@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int32, np.int64, np.uint64])
-def test_numpy_integers_become_python_integers(kind):
-    names = ("dim", "window", "negatives", "epochs", "min_count", "max_vocab")
-    trainer = SkipGram(**{name: kind(number) for number, name in enumerate(names, 1)})
-    values = [getattr(trainer, name) for name in names]
-    assert values == [1, 2, 3, 4, 5, 6]
-    assert {type(value) for value in values} == {int}
-
-
 def test_integers_of_more_than_64_bits_are_refused():
     with pytest.raises(SettingError, match=f"min_count is too large, got {2**63}"):
         SkipGram(min_count=2**63)
     assert SkipGram(min_count=2**63 - 1).min_count == 2**63 - 1
 
 
-def test_integers_become_floats_in_float_fields():
-    trainer = SkipGram(learning_rate=1, subsample=np.int64(0), min_learning_rate=np.uint8(0))
-    assert {type(getattr(trainer, name)) for name in ("learning_rate", "subsample", "min_learning_rate")} == {float}
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, np.uint8, np.int64])
+def test_numpy_numbers_become_python_numbers(kind):
+    names = ("learning_rate", "noise_exponent", "min_learning_rate")
+    names += ("dim", "window", "max_vocab") if np.issubdtype(kind, np.integer) else ()
+    trainer = CBOW(**{name: kind(number) for number, name in zip((5, 1, 0, 3, 4, 6), names, strict=False)})
+    values = dataclasses.asdict(trainer)
+    assert [values[name] for name in names] == [5, 1, 0, 3, 4, 6][: len(names)]
+    assert {type(values[name]) for name in names[:3]} == {float}
+    assert CBOW(**json.loads(json.dumps(values))) == trainer
 
 
-def test_settings_survive_json():
-    trainer = SkipGram(dim=np.int64(5), learning_rate=np.float16(0.05), min_count=np.uint8(3))
-    assert SkipGram(**json.loads(json.dumps(dataclasses.asdict(trainer)))) == trainer
-
-
-@pytest.mark.parametrize("value", [np.float32(3), np.float64(7), np.bool_(True), np.array(3.0), np.array([3])])
+@pytest.mark.parametrize(
+    "value", [np.float32("nan"), np.longdouble("inf"), np.float64(7), np.bool_(True), np.array([3])]
+)
 def test_other_numpy_values_are_not_integers(value):
     with pytest.raises(SettingError, match=r"^dim\b.*integer"):
         SkipGram(dim=value)
+    if not np.isfinite(value).all():
+        with pytest.raises(SettingError, match=r"^learning_rate\b.* (nan|inf)$"):
+            SkipGram(learning_rate=value)

@@ -10,7 +10,7 @@ from optional_libraries import all_trainers
 
 import embeddings as em
 from embeddings import registry
-from embeddings.errors import CorpusError, DeclarationError, RegistryError, SettingError
+from embeddings.errors import CorpusError, DeclarationError, SettingError
 from embeddings.models.model import Model
 from embeddings.models.table import word_vectors
 from embeddings.objectives.negative_sampling import NegativeSamplingObjective
@@ -159,18 +159,6 @@ def test_a_class_variable_drops_an_inherited_setting():
     assert "objective" not in {field.name for field in dataclasses.fields(WithoutSetting)}
     with pytest.raises(SettingError, match="objective"):
         WithoutSetting(objective="nce")
-
-
-def test_a_trainer_can_be_given_by_name_or_with_settings():
-    check_trainer("skipgram", epochs=30)
-    check_trainer(em.SkipGram(dim=16, min_count=1, subsample=0.0, window=3, epochs=40))
-    with pytest.raises(RegistryError, match="no-such"):
-        check_trainer("no-such")
-
-
-def test_what_is_no_trainer_is_a_type_error():
-    with pytest.raises(TypeError):
-        check_trainer(42)
 
 
 def with_plan(**changes):

@@ -22,10 +22,6 @@ def data():
     return prepare(em.SkipGram(dim=8, min_count=1, epochs=2), em.Corpus(TEXT), threads=1)
 
 
-def test_the_plan_of_a_trainer_fulfils_the_contract(data):
-    check_plan(data, data.trainer.plan(data))
-
-
 @pytest.mark.parametrize(
     ("operands", "message"),
     [

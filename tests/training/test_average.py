@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from interrupted_runs import CONFIGURATIONS, corpus, interrupted_at_check, learn, table_bytes
+from interrupted_runs import corpus, interrupted_at_check, learn, table_bytes
 
 import embeddings as em
 from embeddings.testing.trainer_contract import synonym_corpus
@@ -18,15 +18,6 @@ def test_mean_of_arrays():
     for array in arrays:
         average.add({"words": array})
     np.testing.assert_allclose(average.tables["words"], arrays.mean(axis=0), atol=1e-6)
-
-
-def test_points_divide_the_last_share():
-    average, due = Average(0.4), []
-    while average.due is not None:
-        due.append(average.due)
-        average.add({"a": np.zeros(1, np.float32)})
-    np.testing.assert_allclose(due, [0.6 + 0.4 * k / POINTS for k in range(1, POINTS)])
-    assert Average(None).due is None
 
 
 @pytest.mark.parametrize("threads", [1, pytest.param(3, marks=pytest.mark.slow)])
@@ -50,12 +41,6 @@ def test_average_of_a_run_is_the_mean_of_its_tables(threads):
         assert plain.vectors.matrix.tobytes() == np.ascontiguousarray(tables[-1][:, :8]).tobytes()
 
 
-def test_more_threads_than_lines():
-    model = learn("cbow", em.Corpus([["a", "b", "c"]]), {"average_last": 1.0, "epochs": 3, "subsample": 0}, threads=5)
-    assert model.record["average"]["points"] == POINTS
-    assert np.isfinite(model.vectors.matrix).all()
-
-
 @pytest.mark.parametrize("checks", range(1, 40, 4))
 def test_resumed_run_has_the_same_average(checks, tmp_path):
     settings = {"average_last": 0.7, "epochs": 4, "shuffle": True}
@@ -67,16 +52,6 @@ def test_resumed_run_has_the_same_average(checks, tmp_path):
     resumed = learn("cbow", corpus("cbow"), settings, checkpoints=checkpoints, resume=True)
     assert table_bytes(resumed) == table_bytes(whole)
     assert resumed.record["average"] == whole.record["average"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("trainer", "settings"), CONFIGURATIONS, ids=str)
-def test_every_trainer_has_an_average(trainer, settings):
-    if trainer == "tensor-indexing":
-        pytest.skip("it has its own training")
-    model = learn(trainer, corpus(trainer), {**settings, "average_last": 0.5})
-    assert model.record["average"]["points"] == POINTS
-    assert table_bytes(model) != table_bytes(learn(trainer, corpus(trainer), settings))
 
 
 def scores_by_words(scores, average):

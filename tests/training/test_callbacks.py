@@ -5,7 +5,7 @@ import pytest
 from interrupted_runs import interrupted_after, learn, table_bytes
 
 import embeddings as em
-from embeddings.errors import DeclarationError, SettingError
+from embeddings.errors import DeclarationError
 from embeddings.testing.trainer_contract import synonym_corpus
 
 
@@ -65,18 +65,6 @@ def test_events_of_an_interrupted_and_resumed_run(tmp_path):
     assert second.events == ["start 2400", "epoch 1", "epoch 2", "end"]
 
 
-def test_progress_and_its_loss():
-    reports = []
-
-    class CollectProgress(em.Callback):
-        def on_progress(self, progress):
-            reports.append(progress)
-
-    learn("skipgram", synonym_corpus(), {"epochs": 30}, callbacks=[CollectProgress()])
-    assert reports[-1].words == reports[-1].total == 30 * 2400
-    assert reports[-1].loss > 0
-
-
 @pytest.mark.parametrize("trainer", ["skipgram", "fasttext", "paragraph-dbow", "sembei"])
 def test_models_at_epoch_ends_are_copies(trainer):
     settings = {"epochs": 3, "buckets": 99} if trainer == "fasttext" else {"epochs": 3}
@@ -99,15 +87,6 @@ def test_a_callback_can_end_the_run():
     model = learn("skipgram", synonym_corpus(), {"epochs": 9}, callbacks=[StopAfterThreeEpochs()])
     assert model.record["words"] == 3 * 2400
     assert len(model.record["loss_by_epoch"]) == 3
-
-
-def test_an_exception_of_a_callback_reaches_the_caller():
-    class Failing(em.Callback):
-        def on_epoch_end(self, epoch_end):
-            raise RuntimeError("wrong")
-
-    with pytest.raises(RuntimeError, match="wrong"):
-        learn("skipgram", synonym_corpus(), {}, callbacks=[Failing()])
 
 
 def test_a_callback_that_returns_no_model_does_not_replace_it():
@@ -144,21 +123,3 @@ def test_a_state_that_is_not_json_is_refused_with_the_name_of_its_callback(tmp_p
 
     with interrupted_after(2), pytest.raises(DeclarationError, match=r"WordSet.*JSON.*set"):
         learn("cbow", synonym_corpus(), {}, checkpoints=em.Checkpoints(tmp_path / "c"), callbacks=[WordSet()])
-
-
-def test_callbacks_from_an_iterator():
-    recorded = []
-    learn("cbow", synonym_corpus(), {}, callbacks=(EventRecorder(name, recorded) for name in "ab"))
-    assert recorded == [name + event for event in ("start 0", "epoch 1", "epoch 2", "end") for name in "ab"]
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: em.Checkpoints(5), r"checkpoints.*folder.*got 5"),
-        (lambda: em.Checkpoints(""), r"checkpoints.*folder.*got ''"),
-    ],
-)
-def test_invalid_run_options(make, message):
-    with pytest.raises(SettingError, match=message):
-        make()

@@ -75,15 +75,6 @@ def test_extended_vocabulary():
     assert list(extend_vocabulary(old, new, min_count=9, max_vocab=2).words) == ["a", "b"]
 
 
-def test_saved_model_and_text_file(tmp_path):
-    learn("cbow", em.Corpus(OLD), {}).save(tmp_path / "m")
-    (tmp_path / "new.txt").write_text("\n".join(map(" ".join, NEW)))
-    model = em.load_model(tmp_path / "m")
-    continued = em.continue_training(model, tmp_path / "new.txt", threads=1, seed=3)
-    assert continued.settings == model.settings
-    assert table_bytes(continued) == table_bytes(em.continue_training(model, em.Corpus(NEW), threads=1, seed=3))
-
-
 def test_fasttext_file(tmp_path):
     model = learn("fasttext", em.Corpus(OLD), {"buckets": 40})
     model.export(tmp_path / "m.bin", "fasttext")
@@ -208,9 +199,3 @@ def test_phrases_of_a_resumed_run(tmp_path):
     continued = learn("skipgram", text, {}, checkpoints=checkpoints, resume=True)
     assert continued.phrases.equals(learn("skipgram", text, {}).phrases)
     assert continued.phrases.num_rows == 2
-
-
-def test_file_of_another_program_and_text_file(tmp_path):
-    learn("fasttext", em.Corpus(OLD), {"buckets": 40}).export(tmp_path / "m.bin", "fasttext")
-    (tmp_path / "new.txt").write_text("a x b y\n" * 30)
-    assert "x" in em.continue_training(em.load_model(tmp_path / "m.bin"), tmp_path / "new.txt", threads=1).vectors

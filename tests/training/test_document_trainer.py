@@ -169,16 +169,6 @@ def test_very_short_and_long_documents(trainer, options, documents):
 
 
 @pytest.mark.slow
-@EACH_TRAINER
-def test_a_document_of_a_million_words(trainer, options):
-    words = [f"w{i}" for i in np.random.default_rng(1).zipf(1.5, 1_000_000) % 1000]
-    model = trainer(dim=4, epochs=1, **options).train(em.Corpus([words, ["w1", "w2"] * 5]), threads=2)
-    assert model.record["words"] == 1_000_010
-    assert np.isfinite(model.documents.matrix).all()
-    assert np.isfinite(model.infer([words], epochs=1)).all()
-
-
-@pytest.mark.slow
 def test_inferred_documents_of_the_lee_corpus_are_nearest_to_themselves():
     """The corpus and the settings of gensim's tutorial, where gensim finds 292 of 300."""
     utils = import_gensim("gensim.test.utils")
@@ -188,14 +178,6 @@ def test_inferred_documents_of_the_lee_corpus_are_nearest_to_themselves():
     found = model.documents.most_similar_many(list(model.infer(corpus)), top=1)
     assert len(found) == 300
     assert sum(near[0][0] == str(number) for number, near in enumerate(found)) >= 290
-
-
-@EACH_TRAINER
-def test_training_is_bit_reproducible(trainer, options):
-    trainer = trainer(**{**SMALL, **options, "epochs": 2, "shuffle": True})
-    one, again = (trainer.train(em.Corpus(list(texts())), threads=1).documents.matrix.tobytes() for _ in range(2))
-    assert one == again
-    assert trainer.train(em.Corpus(list(texts())), threads=1, seed=2).documents.matrix.tobytes() != one
 
 
 def test_shares_of_threads_begin_at_documents():
@@ -253,14 +235,6 @@ def test_a_wrong_dim_is_refused(trainer, options, claimed):
     for name in {"output", "nothing"} & set(model.tables):
         model.tables[name] = np.zeros((*model.tables[name].shape[:-1], claimed), np.float32)
     with pytest.raises(FormatError, match=f"dim.*8.*{claimed}"):
-        model.infer(["a"])
-
-
-def test_models_without_documents():
-    model = em.SkipGram(dim=4, min_count=1, subsample=0).train(em.Corpus(["a b"]))
-    with pytest.raises(SettingError, match="skipgram"):
-        _ = model.documents
-    with pytest.raises(SettingError, match="skipgram"):
         model.infer(["a"])
 
 

@@ -159,17 +159,6 @@ def test_a_cased_corpus_matches_words_exactly():
     np.testing.assert_allclose(lowered.vectors["the"], [2, 3])
 
 
-@pytest.mark.parametrize("name", ["v.bin", "v.txt", "v.kv.npy", "model"])
-def test_start_from_a_file_of_any_format(tmp_path, name):
-    start = half_vectors()
-    if name == "model":
-        learn("skipgram", corpus("skipgram"), {}, init=em.InitFrom(start, freeze=True)).save(tmp_path / name)
-    else:
-        start.save(tmp_path / name)
-    model = learn("cbow", corpus("cbow"), {"learning_rate": 1e-30}, init=em.InitFrom(tmp_path / name))
-    np.testing.assert_allclose(vectors_of(model), start.matrix, atol=1e-5)
-
-
 def test_resume_requires_the_same_initial_vectors(tmp_path):
     checkpoints, options = em.Checkpoints(tmp_path / "c"), {"init": em.InitFrom(half_vectors(), freeze=True)}
     whole = learn("cbow", corpus("cbow"), {}, **options)

@@ -33,12 +33,6 @@ def test_learning_rate_decreases_to_its_minimum(rate, share, total):
     assert schedule.final_learning_rate == (rate / 10_000 if share is None else share * rate)
 
 
-def test_learning_rate_falls_linearly_over_all_epochs():
-    schedule = Schedule(learning_rate=0.1, epochs=4)
-    assert schedule.learning_rate_at(500, 1000) == pytest.approx(0.05)
-    assert schedule.learning_rate_at(900, 1000) == pytest.approx(0.01)
-
-
 @pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 @pytest.mark.parametrize("epochs", [1, 3])

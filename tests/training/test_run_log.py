@@ -54,13 +54,6 @@ def test_resumed_run_appends_to_its_log(tmp_path):
     assert len(lines) == len(events) + 1
 
 
-def test_second_run_with_the_same_object_appends(tmp_path):
-    log = em.training.RunLog(tmp_path / "run.jsonl")
-    for _ in range(2):
-        learn("cbow", synonym_corpus(), {}, callbacks=[log])
-    assert [line["event"] for line in read_events(tmp_path / "run.jsonl")].count("end") == 2
-
-
 @needs_pipes
 def test_log_to_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
@@ -71,14 +64,6 @@ def test_log_to_a_pipe(tmp_path):
     reader.join(60)
     assert [line["event"] for line in (lines[0], lines[-1])] == ["begin", "end"]
     assert (tmp_path / "pipe").is_fifo()
-
-
-def test_existing_file_is_replaced_only_with_force(tmp_path):
-    (tmp_path / "run.jsonl").write_text("another's")
-    with pytest.raises(OutputError, match=r"run\.jsonl exists"):
-        em.training.RunLog(tmp_path / "run.jsonl")
-    learn("cbow", synonym_corpus(), {}, callbacks=[em.training.RunLog(tmp_path / "run.jsonl", force=True)])
-    assert read_events(tmp_path / "run.jsonl")[0]["event"] == "begin"
 
 
 def test_only_logs_are_appended_to(tmp_path):

@@ -4,7 +4,6 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
 
@@ -25,11 +24,15 @@ def test_options_require_a_trainer_that_supports_them(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"resume": True}, r"resume requires checkpoints"),
-        ({"checkpoints": "c"}, r"checkpoints.*embeddings\.Checkpoints.*'c'"),
-        ({"callbacks": [print]}, r"callback.*embeddings\.Callback.*<built-in"),
+        (lambda: RunOptions(resume=True), r"resume requires checkpoints"),
+        (lambda: RunOptions(checkpoints="c"), r"checkpoints.*embeddings\.Checkpoints.*'c'"),
+        (lambda: RunOptions(callbacks=[print]), r"callback.*embeddings\.Callback.*<built-in"),
+        (lambda: em.Checkpoints(5), r"checkpoints.*folder.*got 5"),
+        (lambda: em.Checkpoints(""), r"checkpoints.*folder.*got ''"),
+        (lambda: em.Checkpoints("c", keep=0), "keep"),
+        (lambda: em.Checkpoints("c", keep=1.5), "keep"),
     ],
 )
 def test_invalid_run_options(options, message):
     with pytest.raises(SettingError, match=message):
-        em.train("skipgram", synonym_corpus(), **options)
+        options()

@@ -3,14 +3,12 @@
 import os
 import re
 
-import numpy as np
 import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, SettingError
 from embeddings.kernels.loss_tally import LOSS_INTERVAL, UNTIL_SAMPLE
 from embeddings.support.system import available_threads
-from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.run import Run
 from embeddings.training.training_data import prepare
 
@@ -22,12 +20,6 @@ def workers(seed, threads=2):
     trainer = em.SkipGram(dim=8, min_count=1)
     data = prepare(trainer, em.Corpus([["a", "b"]] * 10), threads=threads, seed=seed)
     return Run(data, trainer.plan(data)).executor.workers
-
-
-def test_threads_have_different_random_keys():
-    keys = [int(worker.random[0]) for seed in range(20) for worker in workers(seed)]
-    assert len(set(keys)) == len(keys)
-    assert all(worker.random[1] == 0 for worker in workers(1))
 
 
 def test_threads_sample_the_loss_from_random_windows_on():
@@ -67,12 +59,6 @@ def test_invalid_threads_and_seeds_are_refused_before_the_corpus_is_read(trainer
     ((name, value),) = arguments.items()
     with pytest.raises(SettingError, match=rf"{name}.*got {re.escape(repr(value))}"):
         trainer().train(em.Corpus(unread_corpus()), **arguments)
-
-
-def test_numpy_integers_as_threads_and_seed():
-    record = em.SkipGram(dim=4, epochs=1).train(synonym_corpus(), threads=np.int64(1), seed=np.uint8(3)).record
-    assert (record["threads"], record["seed"]) == (1, 3)
-    assert {type(record["threads"]), type(record["seed"])} == {int}
 
 
 @TRAINERS

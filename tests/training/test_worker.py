@@ -1,6 +1,5 @@
 """Threads that fail, are stopped or are interrupted: all of them end, and the model is not lost."""
 
-import _thread
 import os
 import signal
 import subprocess
@@ -99,20 +98,6 @@ def test_an_exception_of_a_kernel_reaches_the_caller(threads):
     assert not running_threads()
 
 
-def test_an_exception_of_report_ends_training():
-    reports = []
-
-    def report(progress):
-        reports.append(progress)
-        if len(reports) == 3:
-            raise TestError("enough")
-
-    with pytest.raises(TestError, match="enough"):
-        em.train("cbow", synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=2, progress=report)
-    assert len(reports) == 3
-    assert not running_threads()
-
-
 def assert_usable(interrupt, trainer):
     """The model of an interrupt is complete, and records how far training came."""
     model = interrupt.model
@@ -134,19 +119,6 @@ def test_report_may_interrupt(trainer, threads):
     with pytest.raises(Interrupted) as interrupt:
         em.train(trainer, synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=threads, progress=report)
     assert_usable(interrupt.value, trainer)
-
-
-def test_interrupt_of_the_main_thread():
-    """As Ctrl-C does: while the main thread waits for the others."""
-
-    def report(progress):
-        if progress.words and not timer.is_alive() and not timer.finished.is_set():
-            timer.start()
-
-    timer = threading.Timer(0.05, _thread.interrupt_main)
-    with pytest.raises(Interrupted) as interrupt:
-        em.train("skipgram", synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=2, progress=report)
-    assert_usable(interrupt.value, "skipgram")
 
 
 SCRIPT = """
