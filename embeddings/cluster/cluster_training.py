@@ -1,6 +1,5 @@
 """`Cluster`: training on several machines, or in several processes of one."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -24,7 +23,6 @@ from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import S, SettingError
-from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model import Model
 from embeddings.models.model_files import package_versions
@@ -135,7 +133,6 @@ class ClusterExecutor(MergedThreads):
         if self.pool.reports:
             self.pool.merge()
             self.pool.reports = {}
-            self.tally.note = self.pool.statistics.line
 
     @property
     def record(self) -> dict[str, Any]:
@@ -210,7 +207,6 @@ def train_on(
     if used < shares:
         length = f"{bounds[-1]:,} {plan.stream.unit}"
         raise ClusterError(f"the text of {length} has shares for {used} of {shares} threads; use fewer workers")
-    check_memory(plan, data, machines)
     ray, encoded, replicas = pool.ray, data.encoded, data.run_options.replicas
     assert replicas is not None
 
@@ -254,24 +250,6 @@ def plan_shares(data: TrainingData, text: DividedText | None) -> tuple[Plan, lis
             ) from None
     plan = data.trainer.plan(data)
     return plan, list(plan.stream.bounds(data.shares)), True
-
-
-def check_memory(plan: Plan, data: TrainingData, machines: list[dict[str, Any]]) -> None:
-    """Refuse tables that do not fit into the memory of a machine, before any is allocated."""
-    size = sum(4 * table.rows * table.slots * padded(table.dim) for table in plan.tables.values())
-    replicas = data.run_options.replicas
-    assert replicas is not None
-    hosted = -(-replicas.count // len(machines))
-    needed = (hosted + 2) * size  # replicas, the merged tables, and rows on their way
-    workers = Counter(machine["node"] for machine in machines)
-    for machine in machines:
-        count, free = workers[machine["node"]], machine["free"]
-        if free is not None and count * needed > free:
-            raise ClusterError(
-                f"{count} workers on {machine['machine']} need {count * needed / 1e9:,.1f} GB for tables of "
-                f"{size / 1e9:,.1f} GB, but {free / 1e9:,.1f} GB are free there; use fewer workers on a machine, "
-                "or fewer words, dimensions or buckets: tables are not divided among machines"
-            )
 
 
 @dataclass(frozen=True)

@@ -26,26 +26,6 @@ NO_IDS = np.zeros(0, np.int32)
 PART_BYTES = 1 << 26  # that are sent at a time
 
 
-class CountedWords(NamedTuple):
-    """Words and lower bounds of their counts.
-
-    A true count is at most `max_undercount` higher, and a missing word occurs at most `max_undercount` times.
-    """
-
-    vocabulary: Vocabulary
-    max_undercount: int
-
-    def merge(self, other: "CountedWords", max_types: int | None) -> "CountedWords":
-        """Add the counts of other words; if there are more than `max_types`, drop the rarest (Agarwal et al. 2012)."""
-        vocabulary = self.vocabulary.merge(other.vocabulary)
-        undercount = self.max_undercount + other.max_undercount
-        if max_types is not None and len(vocabulary) > max_types:
-            undercount += int(vocabulary.counts[max_types])
-            words, counts = vocabulary.column[:max_types], vocabulary.counts[:max_types]
-            vocabulary = Vocabulary(words, counts, total=vocabulary.total)
-        return CountedWords(vocabulary, undercount)
-
-
 class Fragment(NamedTuple):
     """Consecutive tokens of the text.
 
@@ -78,11 +58,10 @@ class TextPiece:
         """The number of tokens."""
         return 0 if self.encoded is None else len(self.encoded.ids)
 
-    def counted_words(self) -> CountedWords:
+    @property
+    def vocabulary(self) -> Vocabulary:
         """All words of the piece."""
-        if self.encoded is None:
-            return CountedWords(Vocabulary([], []), 0)
-        return CountedWords(self.encoded.vocabulary, self.encoded.max_undercount)
+        return Vocabulary([], []) if self.encoded is None else self.encoded.vocabulary
 
     def set_position(self, offset: int, vocabulary: Vocabulary) -> tuple[int, int]:
         """Set the position of the piece in the whole text and the vocabulary of the run.

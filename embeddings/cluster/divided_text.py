@@ -16,7 +16,7 @@ from typing import IO, Any, ClassVar, cast
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.distributed_text import CountedWords, SentShare, description_of
+from embeddings.cluster.distributed_text import SentShare, description_of
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.compression import HEAD, detect_compression
@@ -140,7 +140,7 @@ def between(files: Sequence[File], sizes: list[int], first: tuple[int, int], las
 def can_divide(corpus: Corpus, trainer: Trainer, run_options: RunOptions) -> bool:
     """Whether workers can read the text: it must be in files, and only words and lines may be used."""
     is_plain = not (corpus.labels or corpus.pairs or corpus.phrase_config or corpus.vocabulary or corpus.deduplicate)
-    is_plain = is_plain and corpus.lines == "separate" and corpus.rows is None
+    is_plain = is_plain and corpus.lines == "separate" and corpus.rows is None and corpus.max_types is None
     is_plain = is_plain and corpus.tag_column is None and corpus.rules.is_built_in
     has_files = all(type(source) in (File, RemoteFile) for source in corpus.sources)
     has_files = has_files and file_statuses(corpus.sources) is not None
@@ -175,7 +175,7 @@ class DividedText:
         self.offsets = np.append(0, np.cumsum(self.tokens)).tolist()
         if not self.offsets[-1]:
             raise NoWordsError(f"no words found in {', '.join(source.name for source in corpus.sources)}")
-        self.words: CountedWords = pool.wait({0: self.reduce(words)})[0]
+        self.words: Vocabulary = pool.wait({0: self.reduce(words)})[0]
         metas: list[dict[str, Any]] = [results[number][0] for number in range(workers)]
         columns: dict[str, str] = {}
         for meta in metas:
@@ -184,14 +184,14 @@ class DividedText:
             "settings": corpus.text_settings,
             "sources": [source.name for source in corpus.sources],
             "tokens": self.offsets[-1],
-            "types": len(self.words.vocabulary),
+            "types": len(self.words),
             "decoding_errors": sum(meta["decoding_errors"] for meta in metas),
-            "max_undercount": self.words.max_undercount,
+            "max_undercount": 0,
             "fixed_vocabulary": False,
             "columns": columns,
             "has_items": any(meta["has_items"] for meta in metas),
         }
-        unit, types = token_name(corpus.text_settings["tokenizer"]) + "s", len(self.words.vocabulary)
+        unit, types = token_name(corpus.text_settings["tokenizer"]) + "s", len(self.words)
         seconds = perf_counter() - started
         notice(f"{workers} workers read {self.offsets[-1]:,} {unit} ({types:,} distinct) in {seconds:.1f} s")
 
@@ -201,7 +201,7 @@ class DividedText:
         while step < len(words):
             for first in range(0, len(words) - step, 2 * step):
                 merge = self.pool.actors[first].merge_words
-                words[first] = merge.remote(words[first], words[first + step], self.corpus.max_types)
+                words[first] = merge.remote(words[first], words[first + step])
             step *= 2
         return words[0]
 
@@ -221,7 +221,7 @@ class DividedText:
         digest.update(vocabulary.counts.tobytes())
         nothing = read_only(np.zeros(0, np.int32)), read_only(np.zeros(1, np.int64))
         fingerprint = digest.hexdigest()[:32]
-        return CorpusShare(*nothing, 0, self.meta, fingerprint, self.words.max_undercount, None)
+        return CorpusShare(*nothing, 0, self.meta, fingerprint)
 
     def sender(self, task: ClusterTask, share: CorpusShare) -> Callable[[int], SentShare]:
         """A function that sends a share to a worker."""

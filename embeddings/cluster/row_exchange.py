@@ -109,11 +109,6 @@ class RowExchange:
             for part in range(self.task.workers)
         ]
 
-    def bytes_sent(self) -> int:
-        """The bytes of changed rows that other workers get."""
-        parts = [part for part in range(self.task.workers) if part != self.number]
-        return sum(array.nbytes for one in self.buffers.values() for part in parts for array in one.rows(part))
-
     def merge_part(self, changes: Sequence[Changes]) -> MergedRows:
         """Merge this worker's part of the rows with the changes of other workers; `set_merged` sets the results."""
 

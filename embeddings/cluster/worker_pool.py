@@ -33,7 +33,7 @@ class ExchangeStatistics:
     def __init__(self, workers: int) -> None:
         self.words, self.seconds = np.zeros((2, workers))  # of learning, by worker
         self.total = self.merging = self.waiting = 0.0  # seconds of the run
-        self.sent_bytes = self.merges = 0
+        self.merges = 0
 
     def add_interval(
         self, reports: Mapping[int, ReplicaReport], before: Mapping[int, ShareProgress], seconds: float
@@ -44,7 +44,6 @@ class ExchangeStatistics:
         self.merging += seconds - max(learning)
         self.waiting += max(learning) - fmean(learning)
         for number, report in reports.items():
-            self.sent_bytes += report.sent
             self.seconds[number] += report.seconds
             self.words[number] += sum(one.words - before[share].words for share, one in report.progress.items())
 
@@ -59,17 +58,6 @@ class ExchangeStatistics:
         return (self.words / np.maximum(self.seconds, 1e-9)).tolist()  # type: ignore[no-any-return]
 
     @property
-    def line(self) -> str:
-        """A summary for progress displays."""
-        if not self.merges:
-            return ""
-        slowest, (merging, waiting) = int(np.argmin(self.speeds)), self.shares
-        return (
-            f"merging {100 * merging:.0f} %, waiting {100 * waiting:.0f} %, "
-            f"slowest worker {slowest}: {self.speeds[slowest] / 1e6:.2f} M/s"
-        )
-
-    @property
     def record(self) -> dict[str, Any]:
         """The statistics as JSON values."""
         return {
@@ -77,7 +65,6 @@ class ExchangeStatistics:
             "merge_share": round(self.shares[0], 4),
             "waiting_share": round(self.shares[1], 4),
             "merges": self.merges,
-            "exchanged_bytes": self.sent_bytes,
         }
 
 

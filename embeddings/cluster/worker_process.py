@@ -13,14 +13,13 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.distributed_text import CountedWords, Fragment, SentText, TextPiece
+from embeddings.cluster.distributed_text import Fragment, SentText, TextPiece
 from embeddings.cluster.row_exchange import Changes, MergedRows, RowExchange
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.sources import File
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays, copy_into
-from embeddings.support.system import free_memory
 from embeddings.training.progress import Tally
 from embeddings.training.replicas import ReplicaTables
 from embeddings.training.run_options import RunOptions
@@ -56,15 +55,10 @@ class ShareProgress:
 
 @dataclass(frozen=True)
 class ReplicaReport:
-    """Report of a worker after an interval: the progress of its shares by number, and seconds of learning.
-
-    Arguments:
-        sent: bytes of changed rows that other workers get.
-    """
+    """Report of a worker after an interval: the progress of its shares by number, and seconds of learning."""
 
     progress: dict[int, ShareProgress]
     seconds: float
-    sent: int
 
 
 class WorkerProcess:
@@ -76,7 +70,7 @@ class WorkerProcess:
         self.piece = TextPiece([], {}, 1)
 
     def describe(self, trainer: str, module: str) -> dict[str, Any]:
-        """Package versions, a missing package, the machine, and its free memory."""
+        """Package versions, a missing package, and the machine."""
         import ray
 
         versions, missing = package_versions() | registry.package_of("trainer", trainer), None
@@ -86,16 +80,16 @@ class WorkerProcess:
         except ImportError as error:
             missing = error.name or module
         node, machine = ray.get_runtime_context().get_node_id(), socket.gethostname()
-        return {"versions": versions, "missing": missing, "node": node, "machine": machine, "free": free_memory()}
+        return {"versions": versions, "missing": missing, "node": node, "machine": machine}
 
     def encode(self, files: Sequence[File], settings: dict[str, Any], threads: int) -> tuple[Any, ...]:
         """Encode a piece of the text; returns (description, number of tokens) and the words."""
         self.piece = TextPiece(files, settings, threads)
-        return (self.piece.meta, self.piece.tokens), self.piece.counted_words()
+        return (self.piece.meta, self.piece.tokens), self.piece.vocabulary
 
-    def merge_words(self, first: CountedWords, second: CountedWords, max_types: int | None) -> CountedWords:
+    def merge_words(self, first: Vocabulary, second: Vocabulary) -> Vocabulary:
         """Merge the words of two groups of pieces."""
-        return first.merge(second, max_types)
+        return first.merge(second)
 
     def set_position(
         self, offset: int, vocabulary: Vocabulary, positions: Sequence[int]
@@ -183,8 +177,7 @@ class WorkerProcess:
         run_threads(work, threads, lambda: False)
         seconds = perf_counter() - started
         changes = [None] if self.exchange is None else self.exchange.changes()
-        sent = 0 if self.exchange is None else self.exchange.bytes_sent()
-        return ReplicaReport(self.progress(), seconds, sent), *changes
+        return ReplicaReport(self.progress(), seconds), *changes
 
     def progress(self) -> dict[int, ShareProgress]:
         """The progress of all shares, with positions in the whole corpus; the arrays are copies."""

@@ -21,9 +21,9 @@ TARGET_BYTES = 8192  # of targets that are prefetched ahead: more would leave th
 
 
 class OutputSlot(NamedTuple):
-    """Which of the output rows of each word is used: row `count * word + number` of the output table."""
+    """Which of the output rows of each word is used: row `word * per_word + number` of the output table."""
 
-    count: int
+    per_word: int
     number: int
 
 
@@ -109,15 +109,15 @@ def prefetch_targets(block: Block, table: np.ndarray, negatives: int, i: int, sl
     """Prefetch the rows of a centre after i and of its first negative samples, unless the window uses them already."""
     size = table.shape[1] * table.itemsize
     # Further ahead for short rows, whose step takes less time than a load from memory.
-    later = i + larger(1, smaller(MAX_TARGET_DISTANCE, TARGET_BYTES // (size * slot.count * (1 + negatives))))
+    later = i + larger(1, smaller(MAX_TARGET_DISTANCE, TARGET_BYTES // (size * slot.per_word * (1 + negatives))))
     if later < block.cursor[LAST]:
         # The window `spacing` before may have drawn the same samples; then they are in the cache, unless it was before
         # this block.
         earlier = later - block.cursor[SPACING]
-        prefetch(address(table, block.words[later] * slot.count + slot.number), size)
+        prefetch(address(table, block.words[later] * slot.per_word + slot.number), size)
         if earlier > i or earlier < block.cursor[FIRST] or block.noise[earlier, 0] != block.noise[later, 0]:
             for j in range(negatives):
-                prefetch(address(table, block.noise[later, j] * slot.count + slot.number), size)
+                prefetch(address(table, block.noise[later, j] * slot.per_word + slot.number), size)
 
 
 HIDDEN, GRADIENT = 0, 1  # of `StepBuffers.hidden_rows`

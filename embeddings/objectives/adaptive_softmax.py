@@ -52,7 +52,7 @@ def learn_head_and_tail(
 
     Both read the inputs as they were before the step.
     """
-    word, width, n = block.words[i], operand.head.shape[1], operand.head.shape[0] // slot.count
+    word, width, n = block.words[i], operand.head.shape[1], operand.head.shape[0] // slot.per_word
     frequent, tail = n - operand.tails.shape[0], -1
     for t in range(operand.tails.shape[0]):
         if word >= operand.tails[t, FIRST_WORD]:
@@ -61,7 +61,7 @@ def learn_head_and_tail(
     copy_inputs(buffers.input_copies, buffers.inputs, m, width)
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, m)
     for j in range(n):
-        buffers.targets[j] = address(operand.head, j * slot.count + slot.number)
+        buffers.targets[j] = address(operand.head, j * slot.per_word + slot.number)
     score_rows(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     loss = softmax_steps(buffers.scores, m, n, 0, n, word if tail < 0 else frequent + tail, rate)
     apply_steps(buffers, buffers.input_gradient_rows, m, n, width, frozen)
@@ -122,7 +122,7 @@ def apply_steps(buffers: StepBuffers, gradient_rows: np.ndarray, m: int, n: int,
 def gather_rows(rows: np.ndarray, table: int, n: int, row_bytes: int, slot: OutputSlot) -> None:
     """Write the addresses of n rows of a slot of the table at an address."""
     for j in range(n):
-        rows[j] = table + (j * slot.count + slot.number) * row_bytes
+        rows[j] = table + (j * slot.per_word + slot.number) * row_bytes
 
 
 class AdaptiveSoftmaxObjective(Objective):

@@ -61,11 +61,11 @@ def learn_path(
     if buffers.output_cache.uses.shape[0] == 0:
         for j in range(0, n, GATHERED):  # the CPU would mispredict the end of a loop over single nodes
             for k in range(j, j + GATHERED):
-                node = np.int64(operand.paths[start + k]) * slot.count + slot.number
+                node = np.int64(operand.paths[start + k]) * slot.per_word + slot.number
                 buffers.targets[k] = address(operand.nodes, node)
     else:
         for j in range(n):
-            node = np.int64(operand.paths[start + j]) * slot.count + slot.number
+            node = np.int64(operand.paths[start + j]) * slot.per_word + slot.number
             buffers.targets[j] = row_address(operand.nodes, buffers.output_cache, node)
     prefetch_path(operand, block, i, slot)
     for k in range(m):
@@ -90,7 +90,7 @@ def prefetch_path(operand: HuffmanTree, block: Block, i: int, slot: OutputSlot) 
         for end in (begin + operand.lefts[word], operand.starts[word + 1]):
             for j in range(end - PREFETCHED_NODES, end):
                 node = np.int64(operand.paths[larger(j, begin)])
-                prefetch(address(operand.nodes, node * slot.count + slot.number), size)
+                prefetch(address(operand.nodes, node * slot.per_word + slot.number), size)
 
 
 class Huffman(NamedTuple):

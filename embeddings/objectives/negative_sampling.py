@@ -55,10 +55,10 @@ def gather_samples(
     A negative sample equal to the word gets weight 0, as in word2vec.
     """
     centre = block.words[i]
-    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slot.count + slot.number)
+    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slot.per_word + slot.number)
     for j in range(operand.negatives):
         word = block.noise[i, first + j]
-        buffers.targets[1 + j] = row_address(operand.output, buffers.output_cache, word * slot.count + slot.number)
+        buffers.targets[1 + j] = row_address(operand.output, buffers.output_cache, word * slot.per_word + slot.number)
         # A weight of 0 rather than one target fewer: the number of targets stays constant, and so does the compiled
         # code.
         buffers.weights[1 + j] = word != centre

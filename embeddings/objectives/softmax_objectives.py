@@ -34,10 +34,10 @@ def learn_all_words(
 
     g = rate * (y - softmax(x · o))    o += g * x    x += sum of g * o, of o before the step
     """
-    width, n = operand.output.shape[1], operand.output.shape[0] // slot.count
+    width, n = operand.output.shape[1], operand.output.shape[0] // slot.per_word
     # Written for every step, since the buffers of a thread serve all slots.
     for word in range(n):
-        buffers.targets[word] = address(operand.output, word * slot.count + slot.number)
+        buffers.targets[word] = address(operand.output, word * slot.per_word + slot.number)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     loss = softmax_steps(buffers.scores, m, n, 0, n, block.words[i], rate)
     if count_step(buffers.tally):
@@ -94,7 +94,7 @@ def learn_candidates(
     # to be cleared.
     last_step[last_step.shape[0] - 1] += 1
     step = last_step[last_step.shape[0] - 1]
-    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slot.count + slot.number)
+    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slot.per_word + slot.number)
     buffers.offsets[0] = operand.log_expected[centre]
     if operand.target_in_sample:
         last_step[centre] = step
@@ -103,7 +103,7 @@ def learn_candidates(
         word = block.noise[i, first + j]
         if last_step[word] != step:
             last_step[word] = step
-            buffers.targets[n] = row_address(operand.output, buffers.output_cache, word * slot.count + slot.number)
+            buffers.targets[n] = row_address(operand.output, buffers.output_cache, word * slot.per_word + slot.number)
             buffers.offsets[n] = operand.log_expected[word]
             n += 1
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
@@ -169,8 +169,8 @@ def learn_contrast(
     log_z = operand.log_normalizer[slot.number, 0] if operand.log_normalizer.shape[0] > 0 else 0.0
     for j in range(n):
         word = centre if j == 0 else block.noise[i, first + j - 1]
-        buffers.targets[j] = row_address(operand.output, buffers.output_cache, word * slot.count + slot.number)
-        buffers.offsets[j] = log_z + operand.log_noise[word] - operand.bias[word * slot.count + slot.number, 0]
+        buffers.targets[j] = row_address(operand.output, buffers.output_cache, word * slot.per_word + slot.number)
+        buffers.offsets[j] = log_z + operand.log_noise[word] - operand.bias[word * slot.per_word + slot.number, 0]
     if first == 0:
         prefetch_targets(block, operand.output, operand.negatives, i, slot)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
@@ -181,7 +181,7 @@ def learn_contrast(
         for j in range(n):
             word = centre if j == 0 else block.noise[i, first + j - 1]
             for k in range(m):
-                operand.bias[word * slot.count + slot.number, 0] += buffers.scores[k * row_stride(n) + j]
+                operand.bias[word * slot.per_word + slot.number, 0] += buffers.scores[k * row_stride(n) + j]
                 if operand.log_normalizer.shape[0] > 0:
                     operand.log_normalizer[slot.number, 0] -= buffers.scores[k * row_stride(n) + j]
     apply_objective_steps(buffers, m, n, width, frozen)

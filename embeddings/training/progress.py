@@ -25,7 +25,6 @@ class Progress:
             64 steps; None if no step was sampled. An example is an input with a word to predict.
         seconds: time since the start.
         loss_is_estimate: whether the objective only estimates the loss over all words, from a sample of them.
-        note: more to show, such as the time that a cluster spends on merging.
     """
 
     words: int
@@ -37,7 +36,6 @@ class Progress:
     seconds: float
     unit: str = "words"
     loss_is_estimate: bool = False
-    note: str = ""
 
     @property
     def share(self) -> float:
@@ -59,11 +57,10 @@ class Progress:
     def details(self) -> str:
         """Time left, speed, loss, learning rate and epoch, in one line."""
         loss = "-" if self.loss is None else f"{self.loss:.4f}"
-        note = f"  {self.note}" if self.note else ""
         return (
             f"{clock(self.seconds_left)} left  {self.words_per_second / 1e6:.2f} M {self.unit}/s  "
             f"{loss_name(self.loss_is_estimate)} {loss}  "
-            f"learning rate {self.learning_rate:.5f}  epoch {self.epoch}/{self.epochs}{note}"
+            f"learning rate {self.learning_rate:.5f}  epoch {self.epoch}/{self.epochs}"
         )
 
     def __str__(self) -> str:
@@ -101,7 +98,6 @@ class Tally:
     def __post_init__(self) -> None:
         self.total = self.units * self.schedule.epochs  # units to read over all epochs
         self.learning_rate_factor = 1.0
-        self.note = ""
         self.words = np.zeros(self.threads, np.int64)
         self.steps = np.zeros(self.threads)  # training steps done
         self.compiled_before = compile_time.seconds
@@ -147,7 +143,6 @@ class Tally:
             seconds=self.seconds,
             unit=self.unit,
             loss_is_estimate=self.loss_is_estimate,
-            note=self.note,
         )
 
     def add(self, thread: int, loss: float, examples: float) -> None:

@@ -109,12 +109,6 @@ def test_a_text_with_too_few_shares_is_refused(ray):
         learn("skipgram", em.Corpus([["a", "b", "c"]] * 20), {}, cluster=em.training.Cluster("auto", workers=2))
 
 
-def test_tables_larger_than_memory_are_refused(ray):
-    with pytest.raises(em.EmbeddingsError, match="not divided among machines"):
-        learn("fasttext", corpus("skipgram"), {"buckets": 2_000_000_000, "dim": 300},
-              cluster=em.training.Cluster("auto", workers=2))  # fmt: skip
-
-
 @pytest.fixture
 def files(tmp_path):
     rng = np.random.default_rng(7)

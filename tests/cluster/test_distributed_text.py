@@ -30,17 +30,17 @@ def test_pieces_are_the_text(tmp_path_factory, texts, parts, shares):
     encoded = em.Corpus(*paths).encode()
     rules = em.Corpus(*paths).text_settings
     pieces = [TextPiece(files, rules, 1) for files in divide_files([*map(File, paths)], parts, "utf-8")]
-    counted = pieces[0].counted_words()
+    vocabulary = pieces[0].vocabulary
     for piece in pieces[1:]:
-        counted = counted.merge(piece.counted_words(), None)
-    assert counted.vocabulary.words == encoded.vocabulary.words
-    assert (counted.vocabulary.counts == encoded.vocabulary.counts).all()
-    assert counted.vocabulary.total == len(encoded.ids)
+        vocabulary = vocabulary.merge(piece.vocabulary)
+    assert vocabulary.words == encoded.vocabulary.words
+    assert (vocabulary.counts == encoded.vocabulary.counts).all()
+    assert vocabulary.total == len(encoded.ids)
     offsets = np.append(0, np.cumsum([piece.tokens for piece in pieces])).tolist()
-    hashes = [piece.set_position(offset, counted.vocabulary) for piece, offset in zip(pieces, offsets, strict=False)]
+    hashes = [piece.set_position(offset, vocabulary) for piece, offset in zip(pieces, offsets, strict=False)]
     whole = TextPiece([*map(File, paths)], rules, 1)
     assert tuple(sum(one) % 2**64 for one in zip(*hashes, strict=True)) == tuple(
-        one % 2**64 for one in whole.set_position(0, counted.vocabulary)
+        one % 2**64 for one in whole.set_position(0, vocabulary)
     )
     total = offsets[-1]
     ideal = [total * share // shares for share in range(shares + 1)]
@@ -58,21 +58,6 @@ def test_pieces_are_the_text(tmp_path_factory, texts, parts, shares):
             assert first == number - is_cut
     for piece in [*pieces, whole]:
         piece.close()
-
-
-def test_too_many_words_are_bounded(tmp_path):
-    rng = np.random.default_rng(1)
-    paths = [write(tmp_path, n, [" ".join(f"w{i}" for i in rng.zipf(1.3, 400) % 3000)], True) for n in range(4)]
-    exact = em.Corpus(*paths).encode().vocabulary
-    counts = dict(zip(exact.words, exact.counts.tolist(), strict=True))
-    rules = em.Corpus(*paths, max_types=100).text_settings
-    counted = [TextPiece([File(path)], rules, 1).counted_words() for path in paths]
-    first, second, third, fourth = counted
-    merged = first.merge(second, 100).merge(third.merge(fourth, 100), 100)
-    assert len(merged.vocabulary) <= 100
-    for word, count in zip(merged.vocabulary.words, merged.vocabulary.counts.tolist(), strict=True):
-        assert count <= counts.pop(word) <= count + merged.max_undercount
-    assert max(counts.values()) <= merged.max_undercount
 
 
 def test_a_piece_without_words_remembers_that_its_text_came_as_rows(tmp_path):
