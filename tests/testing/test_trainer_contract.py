@@ -97,6 +97,12 @@ def with_several_threads(change):
     return lambda self, model, *, threads, seed: change(model) if threads > 1 else model
 
 
+def reorder(model):
+    words, counts = model.vectors.words[::-1], np.sort(model.vectors.counts)[::-1]
+    vectors = Vectors(words, model.vectors.matrix[::-1].copy(), counts=counts)
+    return replace_parts(model, vectors=vectors, vocabulary=em.corpora.Vocabulary(words, counts))
+
+
 RNG = np.random.default_rng()
 AFTER = {
     r"embeddings\.Model.*Vectors": lambda self, model, **run: model.vectors,
@@ -113,6 +119,7 @@ AFTER = {
     "record must hold 'words'": lambda self, model, **run: replace_parts(model, record={"seed": 7, "threads": 1}),
     "threads=1.*None": lambda self, model, **run: replace_parts(model, record={**model.record, "threads": None}),
     "record.*loading": lambda self, model, **run: replace_parts(model, record={**model.record, "losses": (1, 2)}),
+    "order of frequency": lambda self, model, **run: reorder(model),
     "counts": lambda self, model, **run: replace_parts(
         model, vectors=Vectors(model.vectors.words, model.vectors.matrix)
     ),
@@ -185,18 +192,6 @@ def test_models_that_cannot_be_continued_violate_the_contract():
         trainer_contract.check_continued(with_plan(tables={name: word_vectors(36, 8) for name in "ab"}), model)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unordered(Wrapped):
-    """Its words are not in order of frequency."""
-
-    def after(self, model, **run):
-        order = np.arange(len(model.vectors))[::-1]
-        words = [model.vectors.words[i] for i in order]
-        vocabulary = em.corpora.Vocabulary(words, np.sort(model.vectors.counts)[::-1])
-        vectors = Vectors(words, model.vectors.matrix[order], counts=vocabulary.counts)
-        return replace_parts(model, vectors=vectors, vocabulary=vocabulary)
-
-
 def reporting(change):
     """A trainer whose reports are changed or left out."""
 
@@ -241,107 +236,48 @@ def test_reports_that_violate_the_contract(change, message):
         check_trainer(reporting(change))
 
 
-def test_words_must_be_in_order_of_frequency():
-    with pytest.raises(AssertionError, match="order of frequency"):
-        check_trainer(Unordered)
+def declared(base=Trainer, *, frozen=True, kw_only=True, doc="Broken.", **attributes):
+    """A class with these attributes; those made by `option` or `field` are its settings."""
+    settings = {name: int for name, value in attributes.items() if isinstance(value, dataclasses.Field)}
+    kind = type("Broken", (base,), {"__doc__": doc, "__annotations__": settings, **attributes})
+    return dataclass(frozen=frozen, kw_only=kw_only)(kind)
 
 
-@dataclass(kw_only=True)
-class NotFrozen:
-    """Not frozen."""
+def refuse_vaguely(self):
+    if self.dim != 3:
+        raise SettingError("wrong")
 
 
-@dataclass(frozen=True)
-class Positional:
-    """Not keyword-only."""
-
-    dim: int = option(3, "Components.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoDefault:
-    """A field without default."""
-
-    dim: int = field(metadata={"help": "Components."})
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoHelp:
-    """A field without help."""
-
-    dim: int = 3
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoOption:
-    """A field of a type without a command-line option."""
-
-    dims: list[int] = option((), "Components.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Undocumented:
-    dim: int = option(3, "Components.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoTrainer:
-    """It is not a trainer."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoName(Trainer):
-    """It has no name."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Misspelt(Trainer):
-    """It declares something unknown."""
-
-    trainer_name = "misspelt"
-    unsupported = frozenset({"frozen"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unchecked(Trainer):
-    """It does not check its settings."""
-
-    trainer_name = "unchecked"
-    dim: int = option(3, "Components.", ge=1)
-
-    def __post_init__(self):
-        """Check nothing."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Vague(Trainer):
-    """Its error does not name the setting."""
-
-    trainer_name = "vague"
-    dim: int = option(3, "Components.", ge=1)
-
-    def __post_init__(self):
-        if self.dim != 3:
-            raise em.errors.SettingError("wrong")
+def dim():
+    return option(3, "Components.", ge=1)
 
 
 @pytest.mark.parametrize(
-    ("trainer", "message"),
+    ("make", "message"),
     [
-        (int, "int must be a dataclass"),
-        (NotFrozen, "NotFrozen must be frozen"),
-        (Positional, "dim must be keyword-only"),
-        (NoDefault, "dim must have a default"),
-        (NoHelp, "dim must have help"),
-        (NoOption, "dims must be an int, float, str, bool or Literal"),
-        (Undocumented, "Undocumented must have a docstring"),
-        (NoTrainer, "NoTrainer must be a subclass of .*Trainer"),
-        (NoName, "NoName.*trainer_name"),
-        (Misspelt, "unsupported of Misspelt.*frozen"),
-        (Unchecked, "dim='a text' must raise SettingError"),
-        (Vague, "the message on dim='a text' must name it: wrong"),
+        (lambda: int, "int must be a dataclass"),
+        (lambda: declared(object, frozen=False), "Broken must be frozen"),
+        (lambda: declared(object, kw_only=False, dim=dim()), "dim must be keyword-only"),
+        (lambda: declared(dim=field(metadata={"help": "Components."})), "dim must have a default"),
+        (lambda: declared(dim=field(default=3)), "dim must have help"),
+        (
+            lambda: declared(__annotations__={"dims": list[int]}, dims=option((), "Components.")),
+            "dims must be an int, float, str, bool or Literal",
+        ),
+        (lambda: declared(object, doc=None, dim=dim()), "Broken must have a docstring"),
+        (lambda: declared(object), "Broken must be a subclass of .*Trainer"),
+        (lambda: declared(), "Broken.*trainer_name"),
+        (lambda: declared(trainer_name="broken", unsupported=frozenset({"frozen"})), "unsupported of Broken.*frozen"),
+        (
+            lambda: declared(trainer_name="broken", __post_init__=lambda self: None, dim=dim()),
+            "dim='a text' must raise SettingError",
+        ),
+        (
+            lambda: declared(trainer_name="broken", __post_init__=refuse_vaguely, dim=dim()),
+            "the message on dim='a text' must name it: wrong",
+        ),
     ],
 )
-def test_classes_that_violate_the_contract(trainer, message):
+def test_classes_that_violate_the_contract(make, message):
     with pytest.raises(AssertionError, match=message):
-        check_trainer(trainer)
+        check_trainer(make())
