@@ -47,7 +47,7 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
     if name is not None and (name != "glove" or count_trailing_numbers(start.split(b"\n", 1)[0]) >= 2):
         return describe_vectors(place, name, properties, full=full, allow_pickle=allow_pickle)
     if start.startswith(FIRST_BYTES) and properties["compression"] is None:
-        return {"what": "log of a run"} | properties | summarize_log(place, full=full)
+        return {"what": "log of a run"} | properties | summarize_log(place)
     if not start or b"\0" in start:
         what = {"what": "unknown binary file" if start else "empty file"}
         return what | properties | ({"first_bytes": start[:16].hex(" ")} if start else {})

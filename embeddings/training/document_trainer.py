@@ -38,21 +38,8 @@ from embeddings.training.training_data import TrainingData, block_source, check_
 from embeddings.training.worker import run_threads
 
 
-@dataclass(frozen=True)
-class InferenceTags:
-    """The tags of documents that a model knows.
-
-    Arguments:
-        rows: of the model's table of documents, for all documents in order.
-        starts: where those of each document begin, (documents + 1,).
-    """
-
-    rows: NDArray[np.int64]
-    starts: NDArray[np.int64]
-
-
-def tags_of_texts(model: Model, tags: Any, texts: int) -> InferenceTags | None:
-    """The given tags of this many texts; None if there are none."""
+def tags_of_texts(model: Model, tags: Any, texts: int) -> TagRows | None:
+    """The rows of the given tags of this many texts that the model knows; None if there are none."""
     if tags is None:
         return None
     lists = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else []
@@ -72,11 +59,11 @@ def known_rows(model: Model, tags: Any) -> NDArray[np.int64]:
     return np.array(rows.fill_null(-1), np.int64)
 
 
-def known_tags(rows: NDArray[np.int64], counts: NDArray[np.int64]) -> InferenceTags:
+def known_tags(rows: NDArray[np.int64], counts: NDArray[np.int64]) -> TagRows:
     """The rows of known tags, given the rows of all tags and the number of tags of each document."""
     document = np.repeat(np.arange(len(counts)), counts)[rows >= 0]
     starts = np.concatenate([[0], np.cumsum(np.bincount(document, minlength=len(counts)))])
-    return InferenceTags(rows[rows >= 0], starts.astype(np.int64))
+    return TagRows(starts.astype(np.int64), rows[rows >= 0])
 
 
 Report = Callable[[int, int], object]  # called with the number of documents done, and the total
@@ -149,7 +136,7 @@ class DocumentInferencer:
 
     def infer_documents(
         self, encoded: EncodedCorpus, unit: DocumentUnit, epochs: int, seed: int, threads: int, report: Report | None,
-        tags: InferenceTags | None = None,
+        tags: TagRows | None = None,
     ) -> np.ndarray:  # fmt: skip
         """The vectors of the documents of an encoded corpus, (documents, dim); a document is a `unit` of its text.
 
@@ -177,7 +164,7 @@ class DocumentInferencer:
         return vectors
 
     def infer_range(
-        self, vectors: np.ndarray, first: int, source: BlockSource, inference: Inference, tags: InferenceTags | None,
+        self, vectors: np.ndarray, first: int, source: BlockSource, inference: Inference, tags: TagRows | None,
         threads: int, report: Report | None,
     ) -> None:  # fmt: skip
         """Infer the vectors of the lines of a source, the documents from `first` on, on all threads."""
@@ -197,7 +184,7 @@ class DocumentInferencer:
 
         run_threads(work, threads, lambda: report and report(first + sum(done), len(vectors)))
 
-    def tags_in_use(self, documents: Documents, given: InferenceTags | None) -> InferenceTags | None:
+    def tags_in_use(self, documents: Documents, given: TagRows | None) -> TagRows | None:
         """The tags that change the vectors of documents; None if there are none."""
         tags, starts = given, documents.starts
         if tags is None and starts is not None:  # those of the corpus, without the first of each document, its name
@@ -205,7 +192,7 @@ class DocumentInferencer:
             rows[starts[:-1]] = -1
             tags = known_tags(rows, np.diff(starts))
         if self.tag_count > 1:
-            tags = tags or InferenceTags(np.zeros(0, np.int64), np.zeros(documents.size + 1, np.int64))
+            tags = tags or TagRows(np.zeros(documents.size + 1, np.int64), NO_ROWS)
             counts, expected = np.diff(tags.starts), self.tag_count - 1
             if (counts != expected).any():
                 first = int(np.argmax(counts != expected))
@@ -216,7 +203,7 @@ class DocumentInferencer:
                 )
         return tags if self.uses_tags and tags is not None and len(tags.rows) else None
 
-    def scratch(self, inference: Inference, tags: InferenceTags | None) -> tuple[Any, ...]:
+    def scratch(self, inference: Inference, tags: TagRows | None) -> tuple[Any, ...]:
         """The working memory of one thread: block, operands, buffers, inference and random counter."""
         block, dim = new_block(self.settings.window, self.noise, documents=True), self.settings.dim
         if tags is None:

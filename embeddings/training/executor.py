@@ -200,11 +200,6 @@ class ReplicaThreads(MergedThreads):
         self.replicas.broadcast()
 
 
-def new_executor(data: TrainingData) -> Threads:
-    """The executor of a run in this process."""
-    return ReplicaThreads() if data.has_replicas else Threads()
-
-
 def without_prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     """The arrays whose names start with a prefix, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -37,7 +37,7 @@ from embeddings.training.checkpoints import (
     checksum,
     unusable,
 )
-from embeddings.training.executor import Halt, Threads, new_executor, without_prefix
+from embeddings.training.executor import Halt, ReplicaThreads, Threads, without_prefix
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Progress, Tally
 from embeddings.training.training_data import TrainingData
@@ -146,9 +146,10 @@ class Run:
         tables = plan.allocate(data.seed)
         frozen = self.initialize(tables)
         self.table_bytes = sum(table.nbytes for table in tables.values())
-        self.executor = new_executor(data) if executor is None else executor
+        self.executor = executor or (ReplicaThreads() if data.has_replicas else Threads())
         self.executor.start(data, plan, tables, frozen)
         self.tally = self.executor.tally
+        self.reports_epochs = any(type(one).on_epoch_end is not Callback.on_epoch_end for one in self.callbacks)
         self.epochs_reported = 0  # whose end was reported to callbacks
         self.callback_state: list[dict[str, Any]] | None = None  # before the epoch end that is being reported
         self.stopped = self.checkpoint_due = False
@@ -210,11 +211,6 @@ class Run:
     def is_complete(self) -> bool:
         """Whether a callback stopped the run, or all epochs are complete."""
         return self.stopped or self.epochs_reported >= self.data.schedule.epochs
-
-    @property
-    def reports_epochs(self) -> bool:
-        """Whether a callback needs the end of each epoch."""
-        return any(type(callback).on_epoch_end is not Callback.on_epoch_end for callback in self.callbacks)
 
     def next_halt(self) -> Halt:
         """Where to halt for the end of an epoch, or for a point of the average."""

@@ -1,7 +1,6 @@
 """The log of a run as JSON lines: written while training runs, and read as a summary."""
 
 import json
-import mmap
 import os
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -21,7 +20,6 @@ from embeddings.training.callbacks import Callback, EpochEnd, RunStart
 from embeddings.training.progress import Progress
 
 FIRST_BYTES = b'{"event": "begin", "time": "'  # of every log
-END_BYTES = 1 << 16  # parsed at the end of a log for a summary
 HELD_OUT_LOSS = "held_out_loss"  # among the scores of epochs
 STATES = {"end": "ended", "interrupted": "interrupted"}
 PROGRESS_FIELDS = ("words", "total_words", "epoch", "learning_rate", "loss", "seconds", "words_per_second")
@@ -33,27 +31,12 @@ def is_log_file(path: Path) -> bool:
         return FIRST_BYTES.startswith(stream.read(len(FIRST_BYTES)))
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of all complete lines."""
+def read_events(path: Path) -> list[dict[str, Any]]:
+    """The objects of all complete lines that are events."""
     try:
-        return parse(path.read_bytes())
+        content = path.read_bytes()
     except OSError as error:
         raise FormatError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def ends_of_last_run(path: Path) -> list[dict[str, Any]]:
-    """The first line of the last run of a log, and its lines in the last END_BYTES bytes."""
-    try:
-        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            start = content.rfind(b"\n" + FIRST_BYTES) + 1
-            tail = max(start, content.rfind(b"\n", start, max(start, len(content) - END_BYTES)) + 1)
-            return parse(content[start:tail].partition(b"\n")[0] + b"\n" + content[tail:])
-    except (OSError, ValueError) as error:  # ValueError: an empty file
-        raise FormatError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
-
-
-def parse(content: bytes) -> list[dict[str, Any]]:
-    """The objects of all complete lines that are events."""
     lines: list[dict[str, Any]] = []
     for line in content.decode("utf-8", "replace").split("\n"):
         try:
@@ -65,9 +48,9 @@ def parse(content: bytes) -> list[dict[str, Any]]:
     return lines
 
 
-def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
-    """A summary of the last run in a log; `full` reads the whole log, and counts events."""
-    lines = read_lines(path) if full else ends_of_last_run(path)
+def summarize_log(path: Path) -> dict[str, Any]:
+    """A summary of the last run in a log, and the number of runs, checkpoints and interrupts."""
+    lines = read_events(path)
     starts = [line for line in lines if line["event"] == "begin"]
     start, last = (starts or [{}])[-1], (lines or [{}])[-1]
     state = STATES.get(str(last.get("event")), "running, or killed")
@@ -75,9 +58,8 @@ def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
     summary |= {"started": start.get("time"), "last": last.get("time")}
     summary |= {name: last_number(lines, name) for name in PROGRESS_FIELDS}
     summary |= {name: start.get(name) for name in ("seed", "threads", "replicas", "settings")}
-    if full:
-        for name, event in (("runs", "begin"), ("checkpoints", "checkpoint"), ("interrupts", "interrupted")):
-            summary[name] = sum(line["event"] == event for line in lines)
+    for name, event in (("runs", "begin"), ("checkpoints", "checkpoint"), ("interrupts", "interrupted")):
+        summary[name] = sum(line["event"] == event for line in lines)
     result: dict[str, Any] = to_jsonable(summary)
     return result
 

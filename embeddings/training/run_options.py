@@ -72,11 +72,11 @@ class RunOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "callbacks", tuple(self.callbacks))
         # without these a wrong class would show only once the corpus is read
-        check_type("checkpoints", self.checkpoints, Checkpoints)
-        check_type("replicas", self.replicas, Replicas)
-        check_type("init", self.init, InitFrom)
-        for callback in self.callbacks:
-            check_type("callbacks", callback, Callback)
+        kinds = {"checkpoints": Checkpoints, "replicas": Replicas, "init": InitFrom}
+        values = [(name, getattr(self, name), kind) for name, kind in kinds.items()]
+        for name, value, kind in [*values, *(("callbacks", callback, Callback) for callback in self.callbacks)]:
+            if value is not None and not isinstance(value, kind):
+                raise SettingError(f"{S[name]} must be an embeddings.{kind.__name__}, got {value!r:.80}")
         if self.resume and self.checkpoints is None:
             raise SettingError(f"{S.resume} requires checkpoints to continue from")
         if self.continued is not None:
@@ -150,9 +150,3 @@ def combine(run_options: RunOptions | None, **arguments: Any) -> RunOptions:
         if run_options is not None and getattr(run_options, name) != defaults[name]:
             raise SettingError(f"{S[name]} is passed twice: as an argument and in run_options")
     return RunOptions(**passed) if run_options is None else replace(run_options, **passed)
-
-
-def check_type(name: str, value: Any, kind: type) -> None:
-    """Refuse the value of an option that is neither None nor of a public class."""
-    if value is not None and not isinstance(value, kind):
-        raise SettingError(f"{S[name]} must be an embeddings.{kind.__name__}, got {value!r:.80}")

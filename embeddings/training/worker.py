@@ -106,18 +106,14 @@ class Worker:
     def compile(self) -> None:
         """Learn from an empty share, so that kernels are compiled before the clock starts; the state stays the same."""
         state = {name: array.copy() for name, array in self.arrays().items()}
-        self.compile_stream()
-        self.compile_kernel()
-        for name, array in self.arrays().items():
-            array[...] = state[name]
-
-    def compile_stream(self) -> None:
-        """Read an empty share, and synchronise empty caches."""
         chunk = self.stream.empty_chunk
         self.stream.rewind(self.block, chunk)
         self.stream.fill(self.block, chunk, self.random)
         for cache in self.caches:
             flush(cache)
+        self.compile_kernel()
+        for name, array in self.arrays().items():
+            array[...] = state[name]
 
     def compile_kernel(self) -> None:
         """Learn from an empty block."""

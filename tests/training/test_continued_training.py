@@ -190,12 +190,3 @@ def test_phrases_of_the_new_text_are_added():
         em.continue_training(model, em.Corpus(["big apple"] * 30, phrases=more, joiner="+"), threads=1)
     with pytest.raises(SettingError, match="requires phrases"):
         em.continue_training(model, em.Corpus(["is old"] * 30), threads=1)
-
-
-def test_phrases_of_a_resumed_run(tmp_path):
-    text, checkpoints = em.Corpus(["new york is an old town"] * 300, phrases=TOWNS), em.Checkpoints(tmp_path / "c")
-    with interrupted_after(1), pytest.raises(em.training.Interrupted):
-        learn("skipgram", text, {}, checkpoints=checkpoints)
-    continued = learn("skipgram", text, {}, checkpoints=checkpoints, resume=True)
-    assert continued.phrases.equals(learn("skipgram", text, {}).phrases)
-    assert continued.phrases.num_rows == 2

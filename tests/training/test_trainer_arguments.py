@@ -3,10 +3,7 @@
 import functools
 import inspect
 import re
-import subprocess
-import sys
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
@@ -40,46 +37,6 @@ def test_all_ways_in_take_the_same_documented_arguments():
 def test_tables_of_places_are_complete():
     assert tuple(keywords(em.Corpus)) == CORPUS_ARGUMENTS
     assert set(TRAINER_SETTINGS) <= {field.name for field in fields(em.FastText)}
-
-
-SNIPPET = """
-import embeddings as em
-
-model = em.SkipGram(dim=4).train("text.txt", callbacks=[em.EarlyStopping(validation=0.1)], threads=2, progress=False)
-model = em.train("skipgram", "text.txt", dim=4, checkpoints=em.Checkpoints("c"), resume=True, progress=print)
-model = em.continue_training(model, "text.txt", epochs=2, cluster=em.training.Cluster("local:2"), seed=3)
-em.SkipGram().train("text.txt", thread=3)
-em.SkipGram().train("text.txt", threads="3")
-em.SkipGram().train("text.txt", callbacks=[print])
-em.train("skipgram", "text.txt", resume="yes")
-em.continue_training(model, "text.txt", progress=3)
-em.Corpus("text.txt", tokeniser="words")
-em.SkipGram(dims=3)
-em.explain
-em.analysis.explain
-"""
-WRONG = {
-    7: "thread",
-    8: "threads",
-    9: "callbacks",
-    10: "resume",
-    11: "progress",
-    12: "tokeniser",
-    13: "dims",
-    14: "explain",
-}
-
-
-def test_mypy_finds_wrong_names_and_types(tmp_path):
-    snippet = tmp_path / "snippet.py"
-    snippet.write_text(SNIPPET.lstrip())
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context", str(snippet)]
-    process = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
-    errors = [line for line in process.stdout.splitlines() if ": error:" in line and "snippet.py" in line]
-    found = {int(line.split(":")[1]) + 1: line for line in errors}
-    assert set(found) == set(WRONG), process.stdout
-    for line, name in WRONG.items():
-        assert name in found[line] or "Callback" in found[line]
 
 
 def test_arguments_reach_the_run(tmp_path):
