@@ -205,6 +205,7 @@ def send_share(ray: Any, encoded: EncodedCorpus, begin: int, end: int) -> SentSh
     """Put a share of the tokens into the object store, a part at a time, after its lines."""
     low, high = np.searchsorted(encoded.sentences, [begin, end])
     fragments = [ray.put(Fragment(NO_IDS, np.array(encoded.sentences[low:high]), int(low)))]
+    # In parts, so that the object store and this process hold a few of them at a time.
     step = PART_BYTES // 4
     for first in range(begin, end, step):
         part = np.array(encoded.ids[first : min(first + step, end)])

@@ -142,6 +142,7 @@ class RowExchange:
             else:
                 rows = sent[replica, segment]
                 register_rows(rows.values, rows.values)
+                # The kernel adds the place among the numbers of all replicas, so the address is that of place 0.
                 values[replica] = rows.values.ctypes.data - starts[replica] * width * rows.values.itemsize
             numbers.append(rows.numbers)
             starts[replica + 1] = starts[replica] + len(rows.numbers)

@@ -117,6 +117,7 @@ class WorkerPool:
                     raise explained(self.ray, error, f"worker {number}") from None
                 if arrived is not None:
                     arrived(number, results[number])
+            # Half of them, not the first: a single fast worker must not end the run.
             if half_done is None and 2 * len(results) >= len(refs):
                 half_done = perf_counter()
             if pending and half_done is not None and perf_counter() - half_done > self.timeout:
@@ -142,6 +143,7 @@ class WorkerPool:
             method = actor.learn.options(num_returns=1 + workers)
             refs[number], *parts = method.remote(self.version, *interval, *self.merged_for(number))
             changes.append(parts)
+        # Requested before all have learned: Ray starts each merge as soon as its rows have arrived.
         self.merging, self.next_merged = {}, []
         for number, actor in enumerate(self.actors):
             method = actor.merge.options(num_returns=2)
@@ -181,6 +183,7 @@ class WorkerPool:
         """End all workers, after they have removed their files."""
         with suppress(Exception):  # without Ray they end by themselves
             check_running(self.ray)
+            # Before they are killed, which would leave their temporary files.
             closing = [actor.close.remote() for actor in self.actors]
             self.ray.wait(closing, num_returns=len(closing), timeout=CLOSE_SECONDS)
             for actor in self.actors:

@@ -130,6 +130,7 @@ class WorkerProcess:
         for share in task.shares_of(number):
             tables = self.tables.tables(share // task.threads_per_replica - hosted.start)
             self.workers[share] = Worker(data, plan, tables, self.tally, share, task.frozen)
+        # One compilation serves all threads of the process.
         next(iter(self.workers.values())).compile()
         self.exchange: RowExchange | None = None
         if task.workers > 1:

@@ -34,6 +34,7 @@ class Average:
             return
         for name, table in self.tables.items():
             mean, numbers = table.reshape(-1), tables[name].reshape(-1)
+            # In blocks, since the difference of two tables would be a third one in memory.
             for start in range(0, len(mean), BLOCK):
                 block = slice(start, start + BLOCK)
                 mean[block] += (numbers[block] - mean[block]) / np.float32(self.count)

@@ -86,6 +86,7 @@ class Interval:
 @cache
 def local_folder(address: Address) -> Path:
     """Return the local folder of checkpoints that are written to an address."""
+    # Cached: every call must return the same temporary folder.
     parent = cache_folder("checkpoints") or Path(tempfile.mkdtemp(prefix="embeddings-checkpoints-"))
     return parent / hashlib.sha256(str(address).encode()).hexdigest()[:24]
 
@@ -294,6 +295,7 @@ class CheckpointWriter:
             log.warning("no checkpoint after %s words: %s", f"{progress.words:,}", error)
             return None
         finally:
+            # From the end of the last one, so that a slow disk does not get one checkpoint after another.
             self.words, self.time = progress.words, perf_counter()
             self.cost = self.time - started
 

@@ -169,6 +169,7 @@ class DocumentInferencer:
     ) -> None:  # fmt: skip
         """Infer the vectors of the lines of a source, the documents from `first` on, on all threads."""
         count = len(source.lines) - 1
+        # One iterator for all threads: a thread with short documents takes more turns.
         starts, done = iter(range(0, count, DOCUMENTS_PER_TURN)), [0] * threads
 
         def work(thread: int, halt: Event) -> None:

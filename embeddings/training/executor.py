@@ -130,6 +130,7 @@ class MergedThreads(Threads):
 
     def learn_until(self, halt: Halt, report: Callable[[], bool]) -> None:
         """Learn until `halt` or the next merge, and merge."""
+        # The nearer of the two: the average needs tables at its points, and replicas must not drift apart any longer.
         share = self.next_merge if halt.share is None else min(halt.share, self.next_merge)
         self.learn_interval(Halt(halt.epochs, share), report)
         run_uninterrupted(self.merge)

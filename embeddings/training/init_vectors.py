@@ -116,6 +116,7 @@ def match_rows(
     sources = sources[order]  # by row, then the most frequent one, then the first
     rows, begins, sizes = np.unique(matches[sources], return_index=True, return_counts=True)
     matrix = vectors.matrix[sources[begins]].astype(np.float32, copy=False)
+    # In the order of the file, so that the sum is rounded in the same way whatever the counts are.
     for n in np.flatnonzero(sizes > 1) if duplicates == "average" else ():
         candidates = np.sort(sources[begins[n] : begins[n] + sizes[n]])
         matrix[n] = np.mean(vectors.matrix[candidates], axis=0, dtype=np.float64)

@@ -122,6 +122,7 @@ class ReplicaTables:
             is_single = self.replicas.count == 1  # the rows of a single replica are copied
             rule = RULES.index("sum" if is_single else self.declared[name].on_merge or self.replicas.rule)
             count, _, width = self.copies[name].shape
+            # Scratch of each chunk, as threads merge several chunks at once.
             changes, changed = separate_zeros((count, width)), separate_zeros(count, np.int64)
             merge_rows(self.merged[name], self.copies[name], rows.start, rows.stop, rule, changes, changed)
 
@@ -135,5 +136,6 @@ class ReplicaTables:
                 step = max(1, CHUNK_BYTES // table.strides[0])
                 for first in range(0, len(table), step):
                     running.append(pool.submit(work, name, slice(first, min(first + step, len(table)))))
+        # Raises what a thread has raised.
         for one in running:
             one.result()

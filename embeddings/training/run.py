@@ -144,6 +144,7 @@ class Run:
         self.plan, self.callbacks = plan, data.run_options.callbacks
         self.notes: list[str] = []  # what the run started from, for the record
         tables = plan.allocate(data.seed)
+        # Before the executor starts: replicas and workers copy these tables.
         frozen = self.initialize(tables)
         self.table_bytes = sum(table.nbytes for table in tables.values())
         self.executor = executor or (ReplicaThreads() if data.has_replicas else Threads())
@@ -187,10 +188,12 @@ class Run:
             while not self.is_complete:
                 halt = self.next_halt()
                 self.executor.learn_until(halt, self.report)
+                # Before the end of the epoch: a callback may roll back, and the average starts again.
                 if self.executor.has_read(self.average.due):
                     run_uninterrupted(self.add_to_average)
                 if self.executor.epochs >= halt.epochs:
                     self.end_epoch(halt.epochs)
+                # At the end of training there is nothing to resume.
                 if self.checkpoint_due and self.tally.done < self.tally.total:
                     self.write_checkpoint()
         except FormatError:  # a file that is being read was truncated
@@ -260,12 +263,14 @@ class Run:
         loss, progress = self.tally.losses()[epoch - 1], self.tally.progress()
         epoch_end = EpochEnd(epoch, progress, loss, lambda: self.make_model(copies(self.executor.tables)))
         if self.reports_epochs:
+            # An interrupt in the middle of the calls writes a checkpoint, from which all of them are repeated.
             self.callback_state = [callback.state() for callback in stateful(self.callbacks)]
             for callback in self.callbacks:
                 callback.on_epoch_end(epoch_end)
             if epoch_end.scores:
                 for callback in self.callbacks:
                     callback.on_scores(epoch_end)
+        # A checkpoint between counting the epoch and rolling back would resume from tables of neither.
         run_uninterrupted(lambda: self.finish_epoch(epoch_end))
 
     def finish_epoch(self, epoch_end: EpochEnd) -> None:

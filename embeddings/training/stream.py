@@ -213,6 +213,7 @@ def share_bounds(words: int, lines: np.ndarray, shares: int) -> list[int]:
     for k, bound in enumerate(bounds[1:-1], 1):
         right = int(np.searchsorted(lines, bound))
         nearest = min((int(lines[at]) for at in (right - 1, right)), key=lambda line: abs(line - bound))
+        # A window that a border cuts costs less than shares of unequal length, for which the last thread is awaited.
         if abs(nearest - bound) <= max_distance:
             bounds[k] = nearest
     return bounds

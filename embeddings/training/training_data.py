@@ -163,6 +163,7 @@ def prepare(
         encoded = corpus
     else:
         encoded = run_options.encode(as_corpus(corpus, trainer), reading_threads)
+    # Before words are selected: text that a callback holds out must not add to the vocabulary.
     for callback in run_options.callbacks:
         encoded = callback.on_corpus(encoded, trainer) or encoded
     if run_options.continued is not None:

@@ -106,12 +106,14 @@ class Worker:
     def compile(self) -> None:
         """Learn from an empty share, so that kernels are compiled before the clock starts; the state stays the same."""
         state = {name: array.copy() for name, array in self.arrays().items()}
+        # The first fill compiles the reader; a stream of a plugin may change the block and the random state.
         chunk = self.stream.empty_chunk
         self.stream.rewind(self.block, chunk)
         self.stream.fill(self.block, chunk, self.random)
         for cache in self.caches:
             flush(cache)
         self.compile_kernel()
+        # In place, since operands and buffers hold these arrays.
         for name, array in self.arrays().items():
             array[...] = state[name]
 
@@ -193,9 +195,11 @@ class Worker:
             self.check_units(is_whole=False)
             if units == 0 and self.stream.is_empty(block):
                 return True
+            # Before the units are counted, so that the first block learns at the initial rate.
             learning_rate = tally.learning_rate(self.thread)
             tally.words[self.thread] += units
             self.plan.kernel(block, self.operands, self.buffers, learning_rate)
+            # After each block: checkpoints, merges and averages read the tables between two blocks.
             for cache in self.caches:
                 flush(cache)
             tally.add(self.thread, counts[LOSS], counts[EXAMPLES])
@@ -218,10 +222,12 @@ class Worker:
     def restore(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Restore a saved state."""
         self.epochs, self.units_read = check_count(state["epochs"]), check_count(state["units_read"])
+        # Before `enter_epoch`, which draws the order of the chunks of the unfinished epoch again.
         if self.order is not None:
             self.order.bit_generator.state = state["order"]
         if state["chunk"] is not None:
             self.enter_epoch(check_count(state["chunk"]))
+        # After `enter_epoch`, which moves the block to the start of its chunk.
         for name, array in self.arrays().items():
             copy_into(array, arrays[name])
         if not np.isfinite(self.buffers.tally).all():
