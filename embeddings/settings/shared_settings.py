@@ -186,11 +186,6 @@ class Schedule(Settings):
         is_used = self.stages is None or self.schedule == learning_rates.STEP
         self.require("stages", is_used, S.schedule(learning_rates.STEP))
 
-    @property
-    def final_learning_rate(self) -> float:
-        """The learning rate at the end of training."""
-        return self.final_learning_rate_of(self.schedule)
-
     def final_learning_rate_of(self, schedule: str) -> float:
         """The learning rate at the end of training with a schedule."""
         default = self.learning_rate / learning_rates.DEFAULT_RATIOS[schedule]
@@ -203,7 +198,7 @@ class Schedule(Settings):
             self.schedule,
             done / total,
             self.learning_rate,
-            self.final_learning_rate,
+            self.final_learning_rate_of(self.schedule),
             warm_up=default if self.warm_up is None else self.warm_up,
             stages=self.stages,
         )

@@ -57,8 +57,8 @@ def test_rates_fall_from_the_first_to_the_last(name, rate, ratio, total):
     schedule = Schedule(schedule=name, learning_rate=rate, min_learning_rate=minimum, warm_up=0)
     rates = [schedule.learning_rate_at(total * k // 50, total) for k in range(51)]
     assert rates[0] == pytest.approx(rate)
-    assert rates[-1] == pytest.approx(schedule.final_learning_rate) == pytest.approx(min(rates))
-    assert schedule.final_learning_rate == (minimum or rate / DEFAULT_RATIOS[name])
+    assert rates[-1] == pytest.approx(schedule.final_learning_rate_of(schedule.schedule)) == pytest.approx(min(rates))
+    assert schedule.final_learning_rate_of(schedule.schedule) == (minimum or rate / DEFAULT_RATIOS[name])
     assert all(a >= b * (1 - 1e-12) for a, b in pairwise(rates))
 
 

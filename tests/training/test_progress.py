@@ -29,8 +29,8 @@ def test_learning_rate_decreases_to_its_minimum(rate, share, total):
     rates = [schedule.learning_rate_at(total * k // 50, total) for k in range(51)]
     assert rates[0] == rate
     assert all(a >= b for a, b in pairwise(rates))
-    assert rates[-1] == schedule.final_learning_rate == min(rates)
-    assert schedule.final_learning_rate == (rate / 10_000 if share is None else share * rate)
+    assert rates[-1] == schedule.final_learning_rate_of(schedule.schedule) == min(rates)
+    assert schedule.final_learning_rate_of(schedule.schedule) == (rate / 10_000 if share is None else share * rate)
 
 
 @pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
