@@ -150,7 +150,7 @@ def train_divided(
     run_options.check_fingerprint(trainer, threads, seed)
     text = DividedText(pool, corpus, cluster.threads_per_worker)
     min_count, max_vocab = getattr(trainer, "min_count", 1), getattr(trainer, "max_vocab", None)
-    vocabulary = text.words.vocabulary.select(min_count=min_count, max_vocab=max_vocab)
+    vocabulary = text.words.select(min_count=min_count, max_vocab=max_vocab)
     assert run_options.replicas is not None
     share: Any = text.share_out(vocabulary, run_options.replicas.count * threads_per_replica)
     data = TrainingData(
