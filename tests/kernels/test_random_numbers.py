@@ -68,12 +68,3 @@ def test_keys_differ_between_seeds_and_threads():
     keys = np.concatenate([thread_keys(seed, 64) for seed in range(64)])
     assert len(set(keys.tolist())) == 64 * 64
     assert thread_keys(2**63 - 1, 3).dtype == np.uint64
-
-
-def test_keys_depend_on_the_seed_only():
-    np.testing.assert_array_equal(thread_keys(5, 4), thread_keys(5, 4))
-
-
-def test_sequences_of_two_keys_have_no_number_in_common():
-    first, second = thread_keys(1, 2)
-    assert not set(random_sequence(first, 10_000).tolist()) & set(random_sequence(second, 10_000).tolist())

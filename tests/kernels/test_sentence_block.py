@@ -81,13 +81,6 @@ def test_a_block_may_be_full_of_sentences_of_one_word():
     assert [words for words, _, _ in read_all(text, 3, 0)] == [[word] for word in text.ids.tolist()]
 
 
-def test_every_word_of_the_vocabulary_is_a_target_without_subsampling():
-    sentences = read_all(source([9, 4], keep=1), 50, 2)
-    assert len(sentences) == 3
-    for words, targets, _ in sentences:
-        assert targets == [word < VOCABULARY for word in words]
-
-
 def test_damaged_blocks_are_refused():
     text = source([5, 5])
     block = new_sentence_block(20, 2)

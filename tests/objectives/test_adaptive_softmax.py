@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.objectives.adaptive_softmax import best_cutoffs, expected_cost, tail_dim
+from embeddings.objectives.adaptive_softmax import best_cutoffs, expected_cost
 
 
 def test_default_cutoffs():
@@ -16,11 +16,6 @@ def test_default_cutoffs():
     for rest in ([], [10_000], [5000, 20_000], [1000, 3000, 10_000], [others[0]], others[1:]):
         assert expected_cost(cutoffs, shares, 100) <= expected_cost((first, *rest), shares, 100)
     assert best_cutoffs(np.array([5]), 100) == best_cutoffs(np.array([5, 4]), 100) == ()
-
-
-def test_dimensions_fall_to_a_quarter_from_tail_to_tail():
-    """They are rounded up to cache lines of 16 numbers."""
-    assert [tail_dim(300, tail) for tail in range(4)] == [80, 32, 16, 16]
 
 
 def test_the_expected_cost_is_the_sum_over_head_and_tails():

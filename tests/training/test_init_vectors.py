@@ -17,8 +17,8 @@ from embeddings.training.training_data import prepare
 from embeddings.vectors.subwords import SubwordVectors
 
 WORDS = [f"w{i}" for i in range(0, 50, 2)]
-FREEZABLE = [
-    (trainer, settings)
+FREEZABLE = [  # the contract of trainers tests default settings
+    pytest.param(trainer, settings, marks=[pytest.mark.slow] * (trainer not in ("skipgram", "cbow")))
     for trainer, settings in CONFIGURATIONS
     if trainer != "sembei" and (trainer != "paragraph-dbow" or "train_words" in settings)
 ]

@@ -1,7 +1,6 @@
 """The learning rate, how far a run has come, and who reads what."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,45 +11,10 @@ import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.loss_tally import report_loss
 from embeddings.settings import Schedule
-from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.progress import Progress, Tally
 from embeddings.training.run import Run
 from embeddings.training.stream import MIN_SHARE, share_bounds
 from embeddings.training.training_data import prepare
-
-
-@given(
-    rate=st.floats(1e-6, 10),
-    share=st.none() | st.floats(0, 1),
-    total=st.integers(1, 10**12),
-)
-def test_learning_rate_decreases_to_its_minimum(rate, share, total):
-    schedule = Schedule(learning_rate=rate, min_learning_rate=None if share is None else share * rate)
-    rates = [schedule.learning_rate_at(total * k // 50, total) for k in range(51)]
-    assert rates[0] == rate
-    assert all(a >= b for a, b in pairwise(rates))
-    assert rates[-1] == schedule.final_learning_rate_of(schedule.schedule) == min(rates)
-    assert schedule.final_learning_rate_of(schedule.schedule) == (rate / 10_000 if share is None else share * rate)
-
-
-@pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
-@pytest.mark.parametrize("threads", [1, 2, 3, 8])
-@pytest.mark.parametrize("epochs", [1, 3])
-def test_reports_of_a_run(trainer, threads, epochs):
-    reports = []
-    configured = trainer(dim=8, min_count=1, epochs=epochs, learning_rate=0.04, min_learning_rate=0.001)
-    model = configured.train(synonym_corpus(), threads=threads, progress=reports.append)
-    words = model.vocabulary.total
-    assert [p.words for p in reports] == sorted(p.words for p in reports)
-    assert {p.total for p in reports} == {words * epochs}
-    assert {p.epochs for p in reports} == {epochs}
-    assert all(1 <= p.epoch <= epochs and 0 <= p.share <= 1 for p in reports)
-    assert all(p.learning_rate == pytest.approx(max(0.04 * (1 - p.share), 0.001)) for p in reports)
-    assert [p.learning_rate for p in reports] == sorted((p.learning_rate for p in reports), reverse=True)
-    last = reports[-1]
-    assert (last.words, last.share, last.epoch, last.learning_rate) == (words * epochs, 1, epochs, 0.001)
-    assert last.seconds_left == 0
-    assert model.record["words"] == model.record["total_words"] == words * epochs
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

@@ -122,14 +122,3 @@ def test_every_word_is_read_once_per_epoch(threads, monkeypatch):
     counts = np.bincount(np.concatenate(seen), minlength=len(data.vocabulary))
     assert counts.tolist() == (3 * data.vocabulary.counts).tolist()
     assert model.record["words"] == 3 * len(data.encoded.ids)
-
-
-def test_shuffled_runs_are_reproducible_and_differ_from_unshuffled_ones():
-    lines = [[f"w{i}" for i in np.random.default_rng(n).integers(0, 20, 9)] for n in range(200)]
-
-    def train(**options):
-        return em.train("skipgram", lines, dim=8, min_count=1, epochs=2, **options).vectors.matrix.tobytes()
-
-    assert train(threads=1, shuffle=True) == train(threads=1, shuffle=True)
-    assert train(threads=1, shuffle=True) != train(threads=1)
-    assert train(threads=1, shuffle=True) != train(threads=1, shuffle=True, seed=2)

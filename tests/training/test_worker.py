@@ -32,13 +32,6 @@ def running_threads():
     return [thread for thread in threading.enumerate() if thread.name.startswith("trainer")]
 
 
-def test_each_thread_runs_once_and_the_end_is_reported():
-    done, reports = [], []
-    worker.run_threads(lambda thread, halt: done.append(thread), 5, lambda: reports.append(len(done)))
-    assert sorted(done) == [0, 1, 2, 3, 4]
-    assert reports[-1] == 5
-
-
 def test_a_failing_thread_stops_the_others_and_raises():
     stopped = []
 
