@@ -20,6 +20,15 @@ def test_mean_of_arrays():
     np.testing.assert_allclose(average.tables["words"], arrays.mean(axis=0), atol=1e-6)
 
 
+def test_points_divide_the_last_share():
+    average, due = Average(0.4), []
+    while average.due is not None:
+        due.append(average.due)
+        average.add({"a": np.zeros(1, np.float32)})
+    np.testing.assert_allclose(due, [0.6 + 0.4 * k / POINTS for k in range(1, POINTS)])
+    assert Average(None).due is None
+
+
 @pytest.mark.parametrize("threads", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_average_of_a_run_is_the_mean_of_its_tables(threads):
     tables = []
