@@ -33,8 +33,16 @@ from embeddings.corpora.array_file import load_array
 from embeddings.errors import FormatError, OutputError
 from embeddings.support import tensors
 from embeddings.support.arrow import combine_chunks, read_table, to_arrow, to_list
-from embeddings.support.files import acquire_shared, atomic_write, exclusive_lock, is_unlocked, release
+from embeddings.support.files import (
+    acquire_shared,
+    atomic_write,
+    check_own_folder,
+    exclusive_lock,
+    is_unlocked,
+    release,
+)
 from embeddings.support.foreign_files import format_errors, path_below
+from embeddings.support.output_errors import check_other_files
 from embeddings.support.records import (
     check_checksum,
     check_fields,
@@ -62,6 +70,13 @@ FIELDS = {
 TENSORS, ROWS, TERMS = "tensors.safetensors", "rows.arrow", "terms.arrow"
 STATE = re.compile(r"state-(\d{8,})\.json")
 OWN_NAME = re.compile(r"state-\d+\.json|(segment|removed)-[0-9a-f]{16}(\.npy)?|\..*\.partial")  # may be removed
+OWN_FILE = re.compile(  # all that an index writes, and unfinished parts of it
+    r"text-index\.json|state-\d+\.json|removed-[0-9a-f]{16}\.npy|\.(segment|state|removed)-.*\.partial(/.*)?"
+    r"|segment-[0-9a-f]{16}/(tensors\.safetensors|(rows|terms)\.arrow|segment\.json)"
+    r"|recipe/(tensors\.safetensors|(common|words|texts_of_words)\.arrow)"
+    r"|model(/(config|tokenizer|tokenizer_config|model)\.json|/(model|tensors)\.safetensors|/README\.md"
+    r"|/(vocabulary|documents|phrases|labels)\.arrow)?"
+)
 VERSION = 1
 ATTEMPTS = 5  # to read a state while other processes replace it
 
@@ -352,7 +367,9 @@ def is_text_index(path: str | os.PathLike[str]) -> bool:
     return not is_remote(path) and (Path(path) / INDEX).is_file()
 
 
-def owned_names(path: Path) -> set[str]:
-    """The names in the folder of an index that belong to it."""
-    names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
-    return {INDEX, RECIPE, MODEL} | {name for name in names if OWN_NAME.fullmatch(name)}
+def check_target(path: Path, *, force: bool) -> None:
+    """Refuse a folder that an index must not replace: one without an index, or with other files at any depth."""
+    entries = list(path.rglob("*")) if path.is_dir() else []
+    check_own_folder(path, INDEX, {entry.name for entry in entries}, "text index", force=force)
+    files = [entry.relative_to(path).as_posix() for entry in entries if entry.is_symlink() or not entry.is_dir()]
+    check_other_files(path, {name for name in files if not OWN_FILE.fullmatch(name)}, "the text index")

@@ -40,7 +40,7 @@ from embeddings.settings import Positive, Range, check_list, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import to_arrow, to_list, to_string_array
 from embeddings.support.cosine import normalize_rows
-from embeddings.support.files import atomic_write, check_own_folder, exclusive_lock
+from embeddings.support.files import atomic_write, exclusive_lock
 from embeddings.support.foreign_files import format_errors
 from embeddings.support.local_paths import check_local
 from embeddings.support.progress_display import ProgressOption
@@ -61,7 +61,7 @@ from embeddings.text_search.index_folder import (
     Method,
     Segment,
     State,
-    owned_names,
+    check_target,
     write_sealed,
     write_segment,
 )
@@ -222,7 +222,7 @@ class TextIndex:
             check_local(path, "text index")
         temporary = None if path is not None else tempfile.mkdtemp(prefix="embeddings-index-")
         target = Path(str(temporary)) / "index" if path is None else Path(path)
-        check_own_folder(target, INDEX, owned_names(target), "text index", force=force)
+        check_target(target, force=force)
         replaced = exclusive_lock(target) if target.is_dir() else nullcontext()  # writers to the old index finish first
         with replaced, atomic_write(target, force=force, folder=True) as scratch:
             record = {
@@ -610,7 +610,7 @@ class TextIndex:
         Raises:
             OutputError: the path exists, unless `force` and it is a text index, or cannot be written.
         """
-        check_own_folder(path, INDEX, owned_names(Path(path)), "text index", force=force)
+        check_target(Path(path), force=force)
         with atomic_write(path, force=force, folder=True) as scratch:
             with exclusive_lock(self.path):
                 shutil.copytree(self.path, scratch, symlinks=True, dirs_exist_ok=True)
@@ -675,7 +675,7 @@ def write_model(folder: Path, model: Any, source: "Vectors | Model | None", *, c
     if isinstance(source, Model):
         source.save(folder / MODEL)
     else:  # a tokenizer.json is kept; other formats require no further library
-        source.save(folder / MODEL, "arrow" if source.tokenizer_file is None else "numpy-folder")
+        source.save(folder / MODEL, "arrow" if source.tokenizer_file is None else "model2vec")
     return {"path": MODEL, "fingerprint": vectors.fingerprint, "text": getattr(vectors.word_form, "settings", None)}
 
 

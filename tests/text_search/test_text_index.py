@@ -306,9 +306,26 @@ def test_save_copies_and_replaces_only_indexes(vectors, tmp_path):
     copy.add(["w3"])
     assert copy.search("w3", top=1)[0]["id"] == "2"
     assert len(TextIndex(tmp_path / "copy")) == 8
-    (tmp_path / "copy" / "diary.txt").write_text("mine")
-    with pytest.raises(OutputError, match=r"diary\.txt"):
-        TextIndex.build(vectors, ["w1"], tmp_path / "copy", force=True)
+
+
+@pytest.mark.parametrize("name", ["diary.txt", "recipe/diary.txt", "{segment}/diary.txt", "model/a/b", "model/c"])
+def test_files_of_others_at_any_depth_are_not_deleted(tmp_path, name):
+    model = em.train("skipgram", ["a b c " * 50] * 20, epochs=1, dim=4, threads=1)
+    for _ in range(2):  # what an index itself writes is replaced
+        index = TextIndex.build(
+            model, ["a", "b c"], tmp_path / "i", force=True, copy_model=True, frequencies="texts", remove_components=1
+        )
+        index.remove("0")
+    path = index.path / name.format(segment=next(index.path.glob("segment-*")).name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    for write in (
+        lambda: TextIndex.build(None, ["a"], index.path, force=True),
+        lambda: index.save(index.path, force=True),
+    ):
+        with pytest.raises(OutputError, match=path.name):
+            write()
+    assert path.read_text() == "mine"
 
 
 def test_vectors_of_any_length_are_scaled():
