@@ -9,10 +9,8 @@ FORMAT_OPTIONS: dict[str, dict[str, str]] = {
     "glove": {},
     "model2vec": {},
     "npy": {},
-    "numpy-folder": {},
     "parquet": {},
     "parquet int8": {"dtype": "int8"},
-    "projector": {},
     "safetensors": {},
     "safetensors int8": {"dtype": "int8"},
     "sentence-transformers": {},
@@ -20,7 +18,7 @@ FORMAT_OPTIONS: dict[str, dict[str, str]] = {
     "word2vec-binary": {},
     "word2vec-text": {},
 }
-TOKENIZERS = dict.fromkeys(("model2vec", "numpy-folder", "sentence-transformers"), ("tokenizers",))
+TOKENIZERS = dict.fromkeys(("model2vec", "sentence-transformers"), ("tokenizers",))
 LIBRARIES = {**TOKENIZERS, "spacy": ("spacy",), "gensim": ("gensim",)}
 
 

@@ -69,13 +69,13 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
             dict,
             option(
                 "--dtype",
-                "Number type for safetensors, parquet, arrow and model2vec; float16 also for npy and other folders.  "
+                "Number type for safetensors, parquet, arrow and model2vec; float16 for npy and sentence-transformers too.  "
                 "[default: float32]",
                 ["float32", "float16", "int8"],
             ),
             option(
                 "--normalize",
-                "Scale vectors of texts to length 1 in folders of model2vec, sentence-transformers, numpy-folder.",
+                "Scale vectors of texts to length 1 in folders of model2vec and sentence-transformers.",
                 bool,
             ),
             option("--language", "Language of a spacy export, such as en.  [default: xx]", "CODE"),
@@ -98,14 +98,14 @@ def command(
     The extension of OUT selects the format: .bin word2vec-binary, .txt and .vec word2vec-text, .glove glove, .kv
     gensim, .npy npy (words in a .txt of the same name), .parquet parquet, .arrow and .feather arrow, .safetensors
     safetensors; packages can add formats. --format fasttext writes a whole model as .bin for fastText and gensim, and
-    a classifier as .bin or, if it is quantised, .ftz for fastText; model2vec, sentence-transformers, numpy-folder,
-    spacy and projector (TensorBoard) write folders.
+    a classifier as .bin or, if it is quantised, .ftz for fastText; model2vec, sentence-transformers and spacy
+    write folders.
     """
     require("antonyms", "retrofit")
     require("constant", *CHANGES)
     require("fit_on", *CHANGES)
     require("text_column", "fit_on")
-    options = {name: value for name, value in own_options.items() if value}
+    options = {name: value for name, value in own_options.items() if value not in (None, False)}
     targets = file_format.output_files(out, **choice, options=options)
     check_not_input(targets, [("the input", Path(vectors))], replaceable=["the input"])
     file_format.check_export(out, **choice, force=output.force, options=options)

@@ -34,15 +34,15 @@ class LongLineError(ValueError):
     """A line is longer than the limit."""
 
 
-def read_columns(stream: BinaryIO, types: list[Any], *, delimiter: str, max_line: int) -> Iterator[Any]:
-    """Record batches of a few MB with columns of the given types, without quoting or nulls.
+def read_columns(stream: BinaryIO, types: list[Any], *, max_line: int) -> Iterator[Any]:
+    """Record batches of a few MB with columns of the given types between spaces, without quoting or nulls.
 
     Raises:
         pyarrow.ArrowException: a line has the wrong number of fields, or a field does not parse.
         LongLineError: a line has more than about `max_line` bytes.
     """
     names = [str(column) for column in range(len(types))]
-    parse = pa.csv.ParseOptions(delimiter=delimiter, quote_char=False, double_quote=False, ignore_empty_lines=False)
+    parse = pa.csv.ParseOptions(delimiter=" ", quote_char=False, double_quote=False, ignore_empty_lines=False)
     convert = pa.csv.ConvertOptions(column_types=dict(zip(names, types, strict=True)), null_values=[], check_utf8=False)
     for lines in read_whole_lines(stream, max_line):
         lines = BOM + lines if lines.startswith(BOM) else lines  # Arrow drops a BOM, but it belongs to the first field
@@ -105,11 +105,11 @@ def write_lines(vectors: Vectors, stream: BinaryIO, *, forbidden: re.Pattern[str
     """Write all vectors with the shortest digits that round-trip as float32, as numpy and gensim write them."""
     words = file_format.encode_words(vectors, forbidden=forbidden, format=format)
     for chunk in file_format.row_chunks(vectors, 64):
-        stream.write(b"".join(b"%b %b\n" % (next(words), row) for row in format_rows(chunk, " ")))
+        stream.write(b"".join(b"%b %b\n" % (next(words), row) for row in format_rows(chunk)))
 
 
-def format_rows(matrix: np.ndarray, separator: str) -> list[bytes]:
-    """Each row as text, its numbers joined by the separator, each as numpy (and so gensim) writes a float32.
+def format_rows(matrix: np.ndarray) -> list[bytes]:
+    """Each row as text, its numbers joined by spaces, each as numpy (and so gensim) writes a float32.
 
     Arrow finds the same digits faster, but formats integers, very small and very large numbers differently; numpy
     formats those values.
@@ -122,7 +122,7 @@ def format_rows(matrix: np.ndarray, separator: str) -> list[bytes]:
         texts = pc.replace_with_mask(texts, to_arrow(differs), replacements)
     offsets = np.arange(0, matrix.size + 1, matrix.shape[1], dtype=np.int64)
     fields = pa.LargeListArray.from_arrays(to_arrow(offsets), texts.cast(pa.large_string()))
-    rows: list[bytes] = pc.binary_join(fields, string_scalar(separator)).cast(pa.large_binary()).to_pylist()
+    rows: list[bytes] = pc.binary_join(fields, string_scalar(" ")).cast(pa.large_binary()).to_pylist()
     return rows
 
 
@@ -143,7 +143,7 @@ def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
         with open_decompressed(path) as stream:
             for _ in range(layout.skip):
                 stream.readline(layout.max_line)
-            for batch in read_columns(stream, types, delimiter=" ", max_line=layout.max_line):
+            for batch in read_columns(stream, types, max_line=layout.max_line):
                 if layout.words is not None and len(rows) + batch.num_rows > layout.words:
                     return None
                 rows.add(batch.column(0).to_pylist(), stack_columns(batch.columns[1 : layout.dim + 1]))

@@ -31,7 +31,7 @@ REPLACED = [  # commands that replace what they wrote before
     f"train skipgram text.txt -o v2 {TRAIN}",
     f"train classifier labelled.txt -o c2 {TRAIN}",
     *(f"export v {out}" for out in ("v.bin", "v.vec", "v.npy", "v.parquet", "v.safetensors", "v.arrow")),
-    *(f"export v f --format {name}" for name in ("numpy-folder", "projector")),
+    "export v f --format model2vec",
     "quantize c -o small.ftz",
     "quantize v -o small",
     "align v v -o aligned.bin --dictionary pairs.txt",

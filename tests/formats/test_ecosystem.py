@@ -173,28 +173,6 @@ def test_model2vec_normalizes_texts(tmp_path, vectors, run_json):
     np.testing.assert_allclose(rows, [row / np.linalg.norm(row) for row in expected], atol=1e-6)
 
 
-README = """
-import json, os, re, sys
-os.chdir(sys.argv[1])
-code = re.search("```python\\n(.*?)```", open("README.md", encoding="utf-8").read(), re.S)[1]
-names = {}
-exec(code, names)
-assert not [name for name in sys.modules if name.startswith("embeddings")]
-print(json.dumps(names["encode"](["King", "the king nobody", "nobody"]).tolist()))
-"""
-
-
-@pytest.mark.reads("numpy-folder", "numpy", "the code in README.md: vectors of texts")
-@requires("tokenizers")
-@pytest.mark.parametrize("normalize", [False, True])
-def test_the_code_of_a_numpy_folder_runs(tmp_path, vectors, run_json, normalize):
-    vectors.save(tmp_path / "v", "numpy-folder", normalize=normalize)
-    rows = run_json(README, tmp_path / "v")
-    expected = [vectors["king"], mean(vectors, "the", "king"), np.zeros(6)]
-    expected = [row / max(np.linalg.norm(row), 1e-9) for row in expected] if normalize else expected
-    np.testing.assert_allclose(rows, expected, atol=1e-6)
-
-
 PIECES = """
 import json, sys
 from sentence_transformers import SentenceTransformer
@@ -433,34 +411,3 @@ def test_duckdb_queries_the_parquet_file(tmp_path, vectors, run_json):
     assert (list(words), list(counts)) == (vectors.words, vectors.counts.tolist())
     assert np.array_equal(np.array(lists, "f4"), vectors.matrix)
     assert cosine == pytest.approx(vectors.similarity("king", "queen"), abs=1e-6)
-
-
-BOARD = """
-import base64, json, sys
-import numpy as np
-from tensorboard.backend.event_processing.plugin_event_multiplexer import EventMultiplexer
-from tensorboard.plugins.base_plugin import TBContext
-from tensorboard.plugins.projector.projector_plugin import ProjectorPlugin
-from werkzeug.test import Client
-from werkzeug.wrappers import Response
-multiplexer = EventMultiplexer()
-plugin = ProjectorPlugin(TBContext(logdir=sys.argv[1], multiplexer=multiplexer))
-apps = plugin.get_plugin_apps()
-get = lambda route, query: Client(apps[route], Response).get("/" + query)
-runs = get("/runs", "").json
-run = "?run=" + runs[0]
-info = get("/info", run).json["embeddings"][0]
-name = run + "&name=" + info["tensorName"]
-numbers = np.frombuffer(get("/tensor", name).data, "f4").tolist()
-print(json.dumps([runs, info["tensorShape"], numbers, get("/metadata", name).data.decode()]))
-"""
-
-
-@pytest.mark.reads("projector", "tensorboard", "serves the shape, every component, words, counts")
-@requires("tensorboard")
-def test_tensorboard_serves_the_pair(tmp_path, vectors, run_json):
-    vectors.save(tmp_path / "v", "projector")
-    runs, shape, numbers, metadata = run_json(BOARD, tmp_path / "v")
-    assert (runs, shape) == (["."], list(vectors.matrix.shape))
-    assert np.array_equal(np.array(numbers, "f4"), vectors.matrix.ravel())
-    assert metadata.splitlines()[:2] == ["word\tcount", "the\t8"]

@@ -6,16 +6,13 @@ import lzma
 
 import numpy as np
 import pytest
-from optional_libraries import GENSIM
 from subword_models import UNSEEN, WORDS, fasttext_model
 
 import embeddings as em
 from embeddings.cli.info import describe
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, SettingError
-from embeddings.formats import fasttext_bin
 from embeddings.models.model import Model
-from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 DIM, BUCKETS = 7, 50
@@ -84,17 +81,6 @@ def test_compressed_files_are_read(tmp_path, path, original, pack):
     assert model.tables["output"].tobytes() == original.tables["output"].tobytes()
 
 
-@pytest.mark.parametrize("block", [1, 7, 100])
-def test_blocks_of_any_size_read_the_check_equal(monkeypatch, tmp_path, path, original, block):
-    (tmp_path / "packed").write_bytes(gzip.compress(path.read_bytes()))
-    monkeypatch.setattr("embeddings.formats.fasttext_file.BLOCK_BYTES", block)
-    monkeypatch.setattr("embeddings.formats.fasttext_file.MAX_COMPRESSION", 10**9)
-    plain, packed = em.load(path), em.load(tmp_path / "packed")
-    check_equal(plain, original.vectors)
-    check_equal(packed, original.vectors)
-    assert plain.matrix.tobytes() == packed.matrix.tobytes()
-
-
 def test_a_model_without_ngrams(tmp_path):
     vectors = Vectors(["b", "a", "c d"], np.random.default_rng(0).standard_normal((3, 4)), counts=[7, 2, 2])
     output = np.ones((3, 4), np.float32)
@@ -137,20 +123,6 @@ def test_composing_vectors_are_written_only_as_a_model(tmp_path, original):
     assert em.load(tmp_path / "v.bin").compose is None
 
 
-REFUSED = {
-    "empty": (["a", ""], "''.*empty"),
-    "NUL": (["a", "b\0"], r"'b\\x00'"),
-    "surrogate": (["a", "\ud800"], "Unicode"),
-}
-
-
-@pytest.mark.parametrize(("words", "match"), REFUSED.values(), ids=REFUSED)
-def test_words_that_it_cannot_store(tmp_path, words, match):
-    with pytest.raises(FormatError, match=match):
-        Vectors(words, np.eye(2)).save(tmp_path / "v.bin", "fasttext")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("table", ["words", "ngrams", "output"])
 def test_no_table_with_a_nan_is_written(tmp_path, original, table):
     original.tables[table][-1, -1] = np.nan
@@ -190,13 +162,3 @@ def test_description(path):
     assert (facts["words"], facts["dim"], facts["buckets"], facts["ngrams"]) == (len(WORDS), DIM, BUCKETS, "3 to 6")
     assert facts["first_words"][:3] == ["the", "</s>", "where"]
     assert describe(path, full=True)["checked"] is True
-
-
-@pytest.mark.parametrize("name", ["word2vec-text", "word2vec-binary", GENSIM, "parquet", "arrow", "npy"])
-def test_no_other_format_is_mistaken_for_it(tmp_path, name):
-    Vectors(["a", "b"], np.eye(2)).save(tmp_path / "v.x", name)
-    assert file_format.sniff(tmp_path / "v.x") == name
-
-
-def test_an_empty_file_is_not_mistaken_for_it():
-    assert fasttext_bin.sniff(b"") == 0

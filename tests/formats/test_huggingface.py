@@ -201,7 +201,7 @@ def test_the_folder_layout_of_model2vec(tmp_path, small):
     assert load(tmp_path / "v").words == small.words
 
 
-@pytest.mark.parametrize("format", ["model2vec", "sentence-transformers", "numpy-folder"])
+@pytest.mark.parametrize("format", ["model2vec", "sentence-transformers"])
 def test_texts_of_a_folder_that_normalizes_them_have_length_one(tmp_path, format):
     plain = em.Vectors(["red", "car"], np.array([[3, 0], [0, 4]]), counts=[3, 1])
     plain.save(tmp_path / "v", format, normalize=True)

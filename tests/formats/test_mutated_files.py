@@ -87,22 +87,6 @@ def test_a_few_are_read_or_refused(good_files, name, which, edits):
     check_change(good_files, name, which, edits)
 
 
-@pytest.mark.parametrize("header", [b"{'descr': '<i8', \0", b"(" * 20, b"{" * 20])
-def test_headers_that_are_not_python(good_files, tmp_path, header):
-    """numpy's parser of headers raises other errors than those of values for them."""
-    folder = shutil.copytree(good_files / "numpy-folder" / "v.npy", tmp_path / "v")
-    counts = bytearray((folder / "counts.npy").read_bytes())
-    counts[10 : 10 + len(header)] = header
-    (folder / "counts.npy").write_bytes(counts)
-    with pytest.raises(FormatError, match=r"counts\.npy"):
-        load(folder)
-
-
-def test_a_header_longer_than_its_file_is_not_allocated(good_files):
-    """Of the version 2 of the format, whose headers have lengths of 4 bytes."""
-    check_change(good_files, "numpy-folder", 0.75, [("cut", 0.625, 0), ("set", 0.03125, 2)])
-
-
 @pytest.mark.slow
 @for_every_format(100)
 def test_many_are_read_or_refused(good_files, name, which, edits):

@@ -1,7 +1,6 @@
 """A matrix as .npy with its words in a second file: numpy reads it, it is memory-mapped, mismatches are refused."""
 
 import io
-import re
 
 import numpy as np
 import pytest
@@ -47,11 +46,6 @@ def test_round_trip_is_exact_and_numpy_reads_it(folder, names, data):
     assert (folder / "v.txt").read_text(encoding="utf-8").splitlines() == names
 
 
-def test_the_matrix_is_memory_mapped(tmp_path, small):
-    assert isinstance(load(tmp_path / "v.npy").matrix.base, np.memmap)
-    assert not load(tmp_path / "v.npy").matrix.flags.writeable
-
-
 @pytest.mark.writes("npy", "numpy", "`np.save` of four types, by rows and by columns")
 @pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f4"])
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -59,15 +53,6 @@ def test_matrices_written_by_numpy(tmp_path, small, dtype, order):
     np.save(tmp_path / "v.npy", np.asarray(small.matrix, dtype, order=order))
     assert np.allclose(load(tmp_path / "v.npy").matrix, small.matrix, atol=1e-6)
     assert load(tmp_path / "v.npy").matrix.dtype == np.float32
-
-
-def test_half_precision(tmp_path, small):
-    small.save(tmp_path / "half.npy", dtype="float16")
-    assert np.load(tmp_path / "half.npy").dtype == np.float16
-    with pytest.raises(FormatError, match=r"'b'.*65504"):
-        Vectors(["a", "b"], np.array([[1.0], [70000]])).save(tmp_path / "w.npy", dtype="float16")
-    with pytest.raises(SettingError, match=r"dtype.*int8"):
-        small.save(tmp_path / "w.npy", dtype="int8")
 
 
 def header(text, version=b"\x01\x00"):
@@ -87,6 +72,7 @@ def header(text, version=b"\x01\x00"):
         (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }"), "objects"),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(25), "154.*153"),
         (header("__import__('os').system('true')"), "broken"),
+        *((header(text), "broken|truncated") for text in ("{'descr': '<i8', \0", "(" * 20, "{" * 20)),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", b"\x09\x00"), "version|broken"),
         (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "longer than the file"),
     ],
@@ -112,14 +98,6 @@ def test_objects_are_never_unpickled(tmp_path, small):
     (tmp_path / "v.npy").write_bytes(stream.getvalue())
     with pytest.raises(FormatError, match="objects"):
         load(tmp_path / "v.npy", allow_pickle=True)
-
-
-def test_truncation_is_detected(tmp_path, small):
-    data = (tmp_path / "v.npy").read_bytes()
-    for part in range(20):
-        (tmp_path / "v.npy").write_bytes(data[: len(data) * part // 20])
-        with pytest.raises(FormatError, match=r"truncated|empty|format"):
-            load(tmp_path / "v.npy")
 
 
 @pytest.mark.parametrize(
@@ -152,13 +130,6 @@ def test_nan_is_refused(tmp_path, small):
     np.save(tmp_path / "v.npy", np.array([[1, 2], [3, 4], [1e300, 5]]))
     with pytest.raises(FormatError, match=r"'日本'.*NaN"):
         load(tmp_path / "v.npy")
-
-
-@pytest.mark.parametrize("word", ["a\nb", "a\r", "a\u2028b", ""])
-def test_words_that_it_cannot_store(tmp_path, word):
-    with pytest.raises(FormatError, match=f"npy.*{re.escape(repr(word))}"):
-        Vectors(["fine", word], np.ones((2, 2))).save(tmp_path / "v.npy")
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("text", ["a red car\nthe blue bus\n\n", "one line\n"])

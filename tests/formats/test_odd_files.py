@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optional_libraries import GENSIM
 from platforms import needs_pipes, needs_proc
 
 from embeddings.errors import FormatError
@@ -112,11 +111,8 @@ def test_implausibly_many_components(tmp_path, name):
         load(tmp_path / name)
 
 
-@pytest.mark.parametrize("form", ["npy", "safetensors", GENSIM])
-def test_huge_vectors_of_no_words(tmp_path, form):
+def test_huge_vectors_of_no_words(tmp_path):
     empty = Vectors([], np.empty((0, 10**12), np.float32))
-    with pytest.raises(FormatError, match=r"1000000000000.*1048576"):
-        empty.save(tmp_path / "v.npy", form)
     np.save(tmp_path / "v.npy", empty.matrix)
     (tmp_path / "v.txt").write_text("")
     with pytest.raises(FormatError, match=r"v\.npy: 1000000000000.*1048576"):
@@ -129,13 +125,6 @@ def test_a_table_of_no_rows_of_huge_vectors():
     column = pa.array([], pa.list_(pa.float32(), 2**30))
     with pytest.raises(FormatError, match=r"column vector: 1073741824.*1048576"):
         Vectors.from_arrow(pa.table({"word": pa.array([], pa.string()), "vector": column}))
-
-
-@pytest.mark.parametrize("form", ["word2vec-text", "glove", "projector"])
-def test_lines_too_wide_to_be_read_are_not_written(tmp_path, form):
-    with pytest.raises(FormatError, match=f"{form}.* 70000.*65536"):
-        Vectors(["a"], np.ones((1, 70_000), np.float32)).save(tmp_path / "v", form)
-    assert not list(tmp_path.iterdir())
 
 
 DENIED = """

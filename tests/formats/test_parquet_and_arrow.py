@@ -3,9 +3,6 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 from pyarrow import parquet
 
 from embeddings.cli.info import describe
@@ -14,12 +11,6 @@ from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
 EXTENSIONS = [".parquet", ".arrow"]
-finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("tables")
 
 
 @pytest.fixture
@@ -34,23 +25,6 @@ def write_table(table, path):
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
     return path
-
-
-@pytest.mark.parametrize("extension", EXTENSIONS)
-@settings(max_examples=40, deadline=None)
-@given(data=st.data())
-def test_round_trip_is_exact(folder, extension, data):
-    names = data.draw(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), unique=True, max_size=8))
-    shape = (len(names), data.draw(st.integers(1, 5)))
-    counts = data.draw(st.none() | arrays.arrays(np.int64, shape[0], elements=st.integers(0, 2**55)))
-    vectors = Vectors(names, data.draw(arrays.arrays(np.float32, shape, elements=finite)), counts=counts)
-    vectors.save(folder / f"v{extension}", force=True)
-    again = load(folder / f"v{extension}")
-    assert again.words == vectors.words
-    assert again.matrix.tobytes() == vectors.matrix.tobytes()
-    assert again.matrix.shape == shape
-    assert (again.counts is None) == (counts is None or (not names and again.counts is None))
-    assert counts is None or not names or np.array_equal(again.counts, counts)
 
 
 @pytest.mark.reads("parquet", "pyarrow", "`read_table`: a column of lists of fixed size")
@@ -77,16 +51,6 @@ def test_arrow_is_memory_mapped(tmp_path, small):
     assert pa.total_allocated_bytes() == before
     assert not again.matrix.flags.writeable
     assert again.similarity("the", "new\nyork") == pytest.approx(small.similarity("the", "new\nyork"))
-
-
-@pytest.mark.parametrize("extension", EXTENSIONS)
-def test_half_precision(tmp_path, small, extension):
-    path = tmp_path / f"v{extension}"
-    small.save(path, dtype="float16")
-    assert load(path).matrix.dtype == np.float32
-    assert np.array_equal(load(path).matrix, small.matrix.astype(np.float16).astype(np.float32))
-    with pytest.raises(FormatError, match=r"'b'.*65504"):
-        Vectors(["a", "b"], np.array([[1.0], [70000]])).save(path, dtype="float16", force=True)
 
 
 @pytest.mark.writes("arrow", "pyarrow", "tables with other names and types of columns")
@@ -154,17 +118,6 @@ def test_broken_tables(tmp_path, extension, content, message):
 def test_null_counts_are_unknown_counts(tmp_path):
     path = write_table(table(count=pa.array([None, None], pa.int64())), tmp_path / "v.parquet")
     assert load(path).counts is None
-
-
-@pytest.mark.parametrize("extension", EXTENSIONS)
-def test_truncation_is_detected(tmp_path, extension):
-    path = tmp_path / f"v{extension}"
-    Vectors([f"w{i}" for i in range(50)], np.random.default_rng(0).standard_normal((50, 7))).save(path)
-    data = path.read_bytes()
-    for part in range(20):
-        path.write_bytes(data[: len(data) * part // 20])
-        with pytest.raises(FormatError, match=r"truncated|empty|format"):
-            load(path)
 
 
 def test_parquet_bombs_are_refused(tmp_path):

@@ -51,7 +51,7 @@ RULES = [
 
 def exported(vectors, folder):
     """The tokenizer of an exported folder."""
-    vectors.save(folder, "numpy-folder")
+    vectors.save(folder, "model2vec")
     return tokenizer_json.import_tokenizers().Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 

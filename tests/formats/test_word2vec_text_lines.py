@@ -23,6 +23,6 @@ def test_lines_with_an_error_are_parsed_from_such_memory(monkeypatch: pytest.Mon
         word2vec_text.pa, "BufferReader", lambda buffer, make=pa.BufferReader: made.append(buffer) or make(buffer)
     )
     with pytest.raises(pa.ArrowException):
-        list(read_columns(io.BytesIO(b"a 1\nb\n"), [pa.string(), pa.float32()], delimiter=" ", max_line=100))
+        list(read_columns(io.BytesIO(b"a 1\nb\n"), [pa.string(), pa.float32()], max_line=100))
     assert made
     assert all(isinstance(buffer, pa.Buffer) for buffer in made)  # never bytes of Python

@@ -518,7 +518,7 @@ def replace_state_checksum(path: Path) -> None:
 
 FILES_WITH_FIELDS: dict[str, Alter] = {
     **{f"format {form}": alter_arrow for form in ("arrow", "arrow int8")},
-    **{f"format {form}": alter_folder for form in ("projector", "model2vec")},
+    "format model2vec": alter_folder,
     "format npy": alter_npy,
     **{f"format {form}": alter_parquet for form in ("parquet", "parquet int8")},
     **{f"format {form}": alter_tensors for form in ("safetensors", "safetensors int8")},

@@ -12,7 +12,6 @@ import struct
 import sys
 import tracemalloc
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -146,8 +145,6 @@ READERS = {
     "fasttext": Reader("v.bin.gz", (b"", b"header", b"word"), read_format("fasttext")),
     "npy": Reader("v.npy", (b"", b"\x93NUMPY\1\0\xff\xff{"), read_format("npy")),
     "gensim": Reader("v.kv", (b"\x80\4", b"I1", b"(" * 99), read_format("gensim")),
-    "projector": Reader("metadata.tsv", (b"", b"word\tcount\n", b"a\n"), read_format("projector")),
-    "projector vectors": Reader("vectors.tsv", (b"", b"1\t2\n", b"1"), read_format("projector")),
     "safetensors": Reader("v.safetensors", (b"", b'{"a', b'{"a":', b"{"), read_safetensors),
     "text": Reader("t.txt", (b"",), read_corpus),
     "text.gz": Reader("t.txt.gz", (b"",), read_corpus),
@@ -163,7 +160,7 @@ def run_reader(name, start, pattern, size, folder):
     reader, path = READERS[name], folder / READERS[name].file
     data = start + (pattern * (size // len(pattern) + 1))[:size] + (b"x" if pattern == b"1" else b"")
     path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
-    reader.read(folder if name.startswith("projector") else path)
+    reader.read(path)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -209,15 +206,7 @@ def starts_of(name, tmp_path):
     return (b"", *fasttext_start(tmp_path)) if name == "fasttext" else READERS[name].starts
 
 
-def prepare(name, folder):
-    """The other file of a pair."""
-    if name.startswith("projector"):
-        other = {"projector": ("vectors.tsv", b"1\t2\n"), "projector vectors": ("metadata.tsv", b"a\nb\n")}[name]
-        Path(folder, other[0]).write_bytes(other[1])
-
-
 def check_growth(name, size, tmp_path, patterns):
-    prepare(name, tmp_path)
     failures = []
     for start in starts_of(name, tmp_path):
         for label in patterns:
@@ -256,7 +245,6 @@ def test_a_file_is_done_in_time(name, tmp_path):
 
 
 def check_time(name, size, tmp_path, patterns):
-    prepare(name, tmp_path)
     for start in starts_of(name, tmp_path):
         for label in patterns:
             with cpu_limit(SECONDS, f"{label} after {start[-20:]!r}"):

@@ -132,7 +132,8 @@ def test_permissions_follow_the_umask(tmp_path, umask):
     kv = ["kv"] if find_spec("gensim") else []
     for extension in ("arrow", "bin", "glove", *kv, "npy", "parquet", "safetensors", "vec"):
         model.vectors.save(tmp_path / f"{extension}.{extension}")
-    model.vectors.save(tmp_path / "projector.tsv", format="projector")
+    if find_spec("tokenizers"):
+        model.vectors.save(tmp_path / "model2vec", format="model2vec")
     for kind in ("exact", "lsh", "faiss"):
         em.build_index(em.Vectors(list("abcdefgh"), np.eye(8)), kind).save(tmp_path / kind)
     model.vocabulary.save(tmp_path / "vocabulary.arrow")

@@ -65,12 +65,11 @@ def test_vocabulary_files_are_refused(tmp_path, write):
         em.train("skipgram", em.Corpus(["a b c"], vocabulary=tmp_path / "v"), min_count=1)
 
 
-@pytest.mark.parametrize("name", ["v.safetensors", "v.parquet", "v.arrow", "v.bin", KV, "v"])
+@pytest.mark.parametrize("name", ["v.safetensors", "v.parquet", "v.arrow", "v.bin", KV])
 def test_files_of_vectors_are_refused(tmp_path, name):
     """As another program may write them: the counts are set after they were checked."""
     vectors = em.Vectors(map(str, range(40)), np.eye(40), counts=[1] * 40)
     vectors.counts = np.full(40, 10**18 - 1)  # their 64-bit sum is positive
-    format = {"v.bin": "fasttext", "v": "projector"}.get(name)
-    vectors.save(tmp_path / name, format=format)
+    vectors.save(tmp_path / name, format="fasttext" if name == "v.bin" else None)
     with pytest.raises(FormatError, match=rf"{name}.*the sum of the counts must be at most"):
         em.load(tmp_path / name, allow_pickle=True)
