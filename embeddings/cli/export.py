@@ -69,8 +69,8 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
             dict,
             option(
                 "--dtype",
-                "Number type for safetensors, parquet, arrow and model2vec; float16 for npy and sentence-transformers too.  "
-                "[default: float32]",
+                "Number type for safetensors, parquet, arrow and model2vec; float16 also for npy and "
+                "sentence-transformers.  [default: float32]",
                 ["float32", "float16", "int8"],
             ),
             option(

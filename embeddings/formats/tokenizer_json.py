@@ -89,14 +89,14 @@ def write_tokenizer(words: list[str], path: Path, form: Any = None) -> str:
         )
     if joiner is None or not any(joiner in word for word in words):
         joiner = ""
-    separating, changing = separating_steps(rules, joiner), changing_steps(rules, words)
+    steps = list(separating_steps(rules, joiner)), list(changing_steps(rules, words))
     if is_spaced := keeps_spaces(rules):
-        separating, changing = map(ending_at_spaces, (separating, changing))
-    changing = list(map(normalizer, changing))
+        steps = ending_at_spaces(steps[0]), ending_at_spaces(steps[1])
+    separating, changing = (list(map(normalizer, part)) for part in steps)
     if not is_known:
         special = "\n".join(word for word in words if not word.isascii() or "'" in word)
         changing = [one for one in changing if one.normalize_str(special) == special]
-    tokenizer.normalizer = tokenizers.normalizers.Sequence([*map(normalizer, separating), *changing])
+    tokenizer.normalizer = tokenizers.normalizers.Sequence([*separating, *changing])
     splits = tokenizers.pre_tokenizers
     tokenizer.pre_tokenizer = splits.WhitespaceSplit() if is_spaced else splits.CharDelimiterSplit(LINES)
     tokenizer.add_special_tokens([unknown])
