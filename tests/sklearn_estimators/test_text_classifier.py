@@ -105,7 +105,7 @@ def test_searches_pipelines_and_calibration():
         FunctionTransformer(lambda rows: [row.upper() for row in rows]), em.sklearn.TextClassifier(settings=SMALL)
     )
     assert pipeline.fit(texts, labels).score(texts, labels) == 1
-    search = GridSearchCV(em.sklearn.TextClassifier(settings=SMALL), {"settings__dim": [3, 5]}, cv=2, n_jobs=2)
+    search = GridSearchCV(em.sklearn.TextClassifier(settings=SMALL), {"settings__dim": [3, 5]}, cv=2)
     assert search.fit(texts, labels).best_score_ == 1
     assert search.best_estimator_.model_.settings["dim"] == search.best_params_["settings__dim"]
     calibrated = CalibratedClassifierCV(em.sklearn.TextClassifier(settings=SMALL), cv=3).fit(texts, labels)
