@@ -176,7 +176,7 @@ def word_frequencies(source: "Vectors | Model") -> Vocabulary | None:
     """
     if isinstance(source, Model):
         return source.vocabulary if source.vocabulary.tokens else None
-    if source.counts is not None and source.counts.any():
+    if source.frequencies is not None and source.frequencies.tokens:
         return source.frequencies
     is_ranked = len(source) >= MIN_RANKED and source.tokenizer_file is None and source.text_pool is None
     return source.frequencies_by_rank if is_ranked else None
