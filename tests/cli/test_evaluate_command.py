@@ -33,15 +33,6 @@ def test_json_and_tables():
     assert "animals" in {row["section"] for row in table(expect("evaluate", "v.bin", *sets, "--sections").stdout)}
 
 
-@pytest.mark.slow
-def test_report():
-    arguments = ["evaluate", "v.bin", "v.bin", "--similarity", "pairs.tsv", "--report", "r.html"]
-    expect(*arguments)
-    with open("r.html", encoding="utf-8") as stream:
-        assert stream.read().startswith("<!DOCTYPE html>")
-    assert "exists" in refused(*arguments, code=1)
-
-
 def test_scores_before_a_failure_are_printed(folder):
     (folder / "bad.bin").write_bytes((folder / "v.bin").read_bytes()[:-5])
     result = expect("evaluate", "v.bin", "bad.bin", "--similarity", "pairs.tsv", "--json", code=1)

@@ -52,16 +52,3 @@ def test_a_saved_faiss_index_needs_consent():
     command = ["neighbours", "v.bin", "w3"]
     assert "load it with --allow-faiss" in expect(*command, "--index", "trusted", code=1).stderr
     assert "--allow-faiss requires --index" in expect(*command, "--allow-faiss", code=2).stderr
-
-
-def test_info_describes_an_index():
-    properties = json.loads(expect("info", "saved", "--json").stdout)
-    assert (properties["what"], properties["kind"], properties["rows"]) == ("saved index", "lsh", 300)
-    assert properties["settings"]["bits"] == 128
-
-
-def test_kinds_are_commands_with_their_settings():
-    text = " ".join(expect("index", "--help").stdout.split())
-    for kind in ("exact", "faiss", "lsh"):
-        assert f"{kind} " in text
-    assert "--factory" in expect("index", "faiss", "--help").stdout

@@ -1,13 +1,12 @@
 """Words, tags, file names and metadata from strangers, in everything that commands print."""
 
 import json
-import os
 import sys
 from unicodedata import category
 
 import numpy as np
 import pytest
-from commands import expect, process, run
+from commands import expect, run
 
 import embeddings as em
 
@@ -102,14 +101,6 @@ def test_json_restores_each_character(folder):
     output = expect("neighbours", "v.arrow", "the", "--top", 300, "--json").stdout
     assert output.replace("\n", "").isprintable()
     assert {row["neighbour"] for row in json.loads(output)} >= set(WORDS)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="names of files cannot have these characters")
-@pytest.mark.parametrize("arguments", [["info", HOSTILE + ".arrow"], ["neighbours", "v.arrow", "the", "--top", "300"]])
-def test_processes_print_nothing_unprintable(folder, arguments):
-    result = process(*arguments)
-    assert result.returncode == 0, result.stderr
-    assert all(line.replace("\t", "").isprintable() for line in result.stdout.split("\n"))
 
 
 def test_a_traceback_is_printable(folder):

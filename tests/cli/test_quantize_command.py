@@ -66,11 +66,3 @@ def test_a_small_model_of_words(tmp_path):
     assert "dim\t8" in info
     assert "tables.vectors\t600 8\nstorage.vectors\tint8\n" in info
     assert "exists" in refused("quantize", tmp_path / "model", *arguments, code=1)
-
-
-def test_vectors_of_other_programs_become_a_small_model(tmp_path):
-    model = word_model(words=300)
-    model.vectors.save(tmp_path / "vectors.txt", format="word2vec-text")
-    expect("quantize", tmp_path / "vectors.txt", "-o", tmp_path / "small", "--dsub", 1)
-    nearest = expect("neighbours", tmp_path / "small", "w5", "--top", 3).stdout
-    assert len(nearest.splitlines()) == 4

@@ -59,12 +59,6 @@ def test_queries_from_a_file_and_from_standard_input(folder):
         assert [(row["query"], row["id"]) for row in table(result.stdout)] == [("car", "1"), ("bus", "2")]
 
 
-def test_info_describes_an_index(folder):
-    build()
-    summary = json.loads(expect("info", "docs.index", "--json").stdout)
-    assert (summary["what"], summary["texts"], summary["segments"]) == ("index of texts", 3, 1)
-
-
 def test_a_query_without_hits_is_reported(folder):
     build()
     result = expect("search", "docs.index", "zebra")

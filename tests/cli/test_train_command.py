@@ -60,17 +60,6 @@ def test_one_thread_and_a_seed_give_the_same_bytes(text, tmp_path):
     assert a != c
 
 
-@pytest.mark.slow
-def test_replicas_give_the_same_bytes_with_any_number_of_threads(text, tmp_path):
-    command = ["train", "skipgram", text, *SMALL, "--replicas", "3", "--merge-every", "50"]
-    for threads in ("1", "2"):
-        options = ["--merge-rule", "sum", "--threads", threads]
-        expect(*command, *options, "-o", tmp_path / threads)
-    one, two = (em.load_model(tmp_path / threads) for threads in ("1", "2"))
-    assert one.vectors.matrix.tobytes() == two.vectors.matrix.tobytes()
-    assert two.record["replicas"] == {"count": 3, "merge_every": 50, "rule": "sum"}
-
-
 def test_file_stdin_and_zst_give_the_same_vocabulary(text, tmp_path):
     import pyarrow as pa
 
