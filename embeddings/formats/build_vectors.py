@@ -93,6 +93,7 @@ class WordBuffer:
 
         Building the strings and the dictionary of a million words takes longer than reading the rest of a file.
         """
+        # equal words have equal hashes, so distinct hashes prove distinct words without a dictionary of them
         hashes = np.frombuffer(self.hashes, np.int64)
         if len(self) >= MANY_WORDS and len(np.unique(hashes)) == len(self):  # then all words differ
             offsets, text = pa.py_buffer(self.offsets()), pa.py_buffer(bytes(self.text))

@@ -133,6 +133,7 @@ def build_header(classifier: LabelPredictor) -> fasttext_file.Header:
         **fasttext_file.header_arguments(settings),
         **effective,
     )
+    # a file that was read may say more n-grams than take effect; written again, it must have the same bytes
     own = {name: settings[name] for name in NGRAMS if type(settings.get(name)) is int}
     stored = replace(header, **{name: value for name, value in own.items() if abs(value) <= fasttext_file.INT32_MAX})
     return stored if used_ngrams(stored) == effective else header

@@ -312,6 +312,7 @@ class PartReader:
         if not rows:
             return DenseRows(np.empty(shape, np.float32))
         if self.is_mapped:
+            # the stream has read ahead into the matrix, which is mapped from where its numbers begin
             matrix = np.memmap(self.path, "<f4", "r", offset=self.position, shape=shape)
             self.read_ahead = b""
             self.position += matrix.nbytes
@@ -407,6 +408,7 @@ def write_model(model: Model, path: Path) -> None:
     vectors, shape = model.vectors, model.vectors.matrix.shape
     output = model.tables.get("output")
     loss = model.settings.get("objective", model.record.get("loss", NEGATIVE_SAMPLING))
+    # fastText reads a row of the output for each word, and continues training with it
     if not has_shape(output, shape) or loss not in (NEGATIVE_SAMPLING, "negative-sampling"):
         output = None  # with other losses, rows do not belong to words
     inputs, subword_sizes = [vectors.matrix], {}

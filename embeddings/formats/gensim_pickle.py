@@ -51,6 +51,7 @@ def write(vectors: Vectors, path: Path) -> None:
     remedy = f"{INSTALL_GENSIM}, or write word2vec-text or word2vec-binary, which gensim reads"
     models = import_extra("gensim.models", None, "writing a gensim file", remedy)
     keyed = models.KeyedVectors(vectors.dim)
+    # attributes instead of `add_vectors`, which copies the matrix and doubles its memory
     keyed.index_to_key = list(vectors.words)
     keyed.key_to_index = {word: index for index, word in enumerate(vectors.words)}
     keyed.next_index = len(vectors)

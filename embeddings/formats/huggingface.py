@@ -150,6 +150,7 @@ def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
     forms = vectors.word_form.rules.normalize_all(tokens) if isinstance(vectors.word_form, WordForm) else tokens
     pairs = zip(tokens, forms, strict=True)
     rows = np.array([rows_of_words.get(token, rows_of_words.get(form, -1)) for token, form in pairs], np.int64)
+    # reading drops such a row with its count, so it gets none
     has_unknown_row = bool(tokens) and tokens[-1] == unknown and not padded[rows[-1]].any()  # which reading drops
     counts = None if vectors.counts is None else np.append(vectors.counts, 0)[rows[: len(rows) - has_unknown_row]]
     unknown_id = tokens.index(unknown) if unknown in tokens else None

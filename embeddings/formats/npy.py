@@ -73,6 +73,7 @@ def map_array(path: Path) -> np.memmap:
     with open_binary(path) as file:  # refuses pipes and missing files
         start, size = file.read(12), path.stat().st_size
     with format_errors(path):
+        # from version 2 on, the length of the header has 4 bytes
         if start[6:7] > b"\x01" and int.from_bytes(start[8:], "little") > size:  # numpy would allocate as much
             raise FormatError("its header is longer than the file")
         array = np.lib.format.open_memmap(path, mode="r")

@@ -55,6 +55,7 @@ def read_batches(path: Path, file: Any) -> Vectors:
     size = max(group_bytes, metadata.num_rows * 4 * getattr(vector, "list_size", 1))  # one run may encode all rows
     if size > limit:
         raise FormatError(f"{path} is broken: its {path.stat().st_size} bytes would expand to {size}")
+    # in batches: memory grows with what was decoded, while metadata may promise any number of rows
     rows, counts = None, list[np.ndarray | None]()
     names = [
         name

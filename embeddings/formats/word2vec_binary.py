@@ -50,6 +50,7 @@ def read_rows(path: Path, header: Header) -> RowBuffer:
     with open_decompressed(path) as stream, memoryview(buffer) as view:
         stream.read(header.end)
         while (missing := header.words - len(rows)) > 0:
+            # a word and its vector fit in half of the buffer, so a full one without a word is broken
             size = stream.readinto(view[filled:])
             words, ends = find_words(buffer, filled + size, missing, width)
             if not words and not (size and filled + size < len(buffer)):

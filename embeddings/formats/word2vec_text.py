@@ -137,6 +137,7 @@ def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
     rows = RowBuffer(path, layout.dim, layout.words)
     with open_decompressed(path) as stream:
         first = b"".join(stream.readline(layout.max_line) for _ in range(layout.skip + 1))
+    # not strings: words that are not UTF-8 are decoded later, with the error handler of the caller
     types = [pa.binary()] + [pa.float32()] * layout.dim
     types += [pa.binary()] * first.endswith((b" \n", b" \r\n"))  # an empty last column
     try:

@@ -238,6 +238,7 @@ class IndexFolder:
         while True:
             attempts += 1
             lock = acquire_shared(self.path / INDEX)  # while it is held, writers remove nothing
+            # after the lock: a writer may have removed the state that was the newest before
             number = self.last_number()
             try:
                 return self.read_state(number, known)
@@ -304,6 +305,7 @@ class IndexFolder:
             state = self.read(known)
             try:
                 new = replace(change(state), number=state.number + 1)
+                # `change` takes long: the folder may hold another index by now, whose state must not be hidden
                 if not self.is_current():
                     raise self.replaced()
                 self.write_state(new)
@@ -347,6 +349,7 @@ class IndexFolder:
                         tensors.write_npy(segment.removed, stream)
                 entry |= {"removed": segment.mask, "checksum": checksum(self.path / segment.mask)}
             entries.append(entry)
+        # last, so that a crash before this line leaves the state before
         with atomic_write(self.state_path(state.number)) as path:
             write_sealed(path, {"index": self.record["id"], "written": state.written, "segments": entries})
 

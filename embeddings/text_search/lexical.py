@@ -168,6 +168,7 @@ def lexical_scores(segments: Sequence[Segment], weights: Mapping[str, float]) ->
     n_texts = sum(segment.live_count for segment in segments)
     mean_length = sum(segment.live_length for segment in segments) / max(n_texts, 1)
     for word, word_weight in weights.items():
+        # all segments before any score: n_with, and so the weight of the word, counts the texts of all of them
         found = []
         for segment in segments:
             number = segment.words.find(word)

@@ -181,6 +181,7 @@ class SegmentWriter:
 
     def segment(self, tables: list[pa.Table], parts: list[np.ndarray]) -> Segment:
         """Write one segment."""
+        # the first segment fixes the types of columns: one with only nulls becomes text, which later rows may hold
         rows = with_null_as_string(concatenate_tables(tables))
         self.schema, self.has_types = rows.schema, True
         vectors = np.concatenate(parts) if self.record["dim"] else np.zeros((len(rows), 0), np.float32)

@@ -69,6 +69,7 @@ class StoredVectors:
         if self.rows.dtype == np.float32:
             return products(self.rows, queries)
         scores = np.empty((len(queries), len(self)), np.float32)
+        # the kernel multiplies int8 directly; BLAS requires float32, which blocks keep small
         if self.scales is not None and len(queries) <= FEW_QUERIES:
             for query, row in zip(queries, scores, strict=True):
                 multiply(self.rows, query, row)

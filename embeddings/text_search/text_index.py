@@ -237,6 +237,7 @@ class TextIndex:
             if not segments:
                 raise CorpusError("there are no texts to index")
             check_distinct(segments)
+            # after the texts, from which the embedder learns frequencies and components
             write_recipe(scratch / RECIPE, embedder, common)
             write_sealed(scratch / INDEX, record)
             IndexFolder(scratch).write_state(State(1, writer.n_written, segments))
@@ -254,6 +255,7 @@ class TextIndex:
 
     def adopt(self, state: State) -> None:
         """Continue with a state, unless another thread has adopted a newer one."""
+        # the folder's lock is released before this: a slower thread may bring an older state
         with ADOPTION:
             if state.number > self.state.number:
                 self.state = state
@@ -454,6 +456,7 @@ class TextIndex:
         """The cosines (queries, rows) of the rows of a segment; -inf for rows that its index did not find."""
         stored, engine, n_allowed = StoredVectors.of(segment.arrays), self.engine(segment), int(allowed.sum())
         n_wanted = max(CANDIDATES, 4 * top)
+        # an index knows no conditions: where they exclude much, its candidates would be mostly excluded ones
         if engine is None or n_allowed < 0.9 * len(segment) or n_wanted >= n_allowed:
             return stored.scores(queries)
         found = engine.search(queries.astype(np.float64), n_wanted, None)
