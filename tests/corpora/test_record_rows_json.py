@@ -64,6 +64,7 @@ def read_json(data, size, columns, policy="strict", *, with_arrow=True):
     """The rows of JSON lines, read by Arrow where it can or by the standard library only, and the decoding errors."""
     decoder = Utf8Decoder(policy, "f")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_rows, "N_CHECKED", 1)  # the first line decides the columns, so that Arrow reads the others
         if not with_arrow:
             patch.setattr(record_rows, "parse_lines", lambda *_: None)
         return *read_rows(
@@ -84,6 +85,7 @@ def read_json(data, size, columns, policy="strict", *, with_arrow=True):
 @example(body='{"text": "a", "tag": 1.50, "x": [{"y": [[]]}, {}]}\n', size=77, tags=("tag",), policy="strict")
 @example(body='{"text": ["a", "b"], "tag": 1}\n{"text": "b", "tag": 1}\n', size=1 << 18, tags=(), policy="strict")
 @example(body='{"text":"a"} {"text":"c"}\n{"text":"a",\n"tag":"b"}', size=77, tags=(), policy="strict")
+@example(body='{"text":"a"} {"text":"c"}\n{"text":"b","x":\n{}}\n', size=1 << 18, tags=(), policy="strict")
 @example(body='{"text":"a","x":{}\n,"y":\n{}} {"text":"a"}\n', size=1 << 18, tags=(), policy="strict")
 @example(body='{"text": "a"}\n\ufeff{"text": "a", "x": [NaN, ' + "9" * 5000 + "]}", size=77, tags=(), policy="strict")
 @example(body='{"text": "a"}\r\n  \n{"text": "' + "word " * 2000 + '"}\n{"te', size=40, tags=(), policy="strict")
