@@ -43,7 +43,7 @@ def main(model: str, corpus: str, replicates: str) -> None:
 
 def neighbours(page: Page) -> None:
     """The neighbours of a word."""
-    page.fill("#word", "music")
+    page.fill("#word", "temperature")
     page.keyboard.press("Enter")
     until(page, "document.querySelector('#neighbours .concordance')")
 
@@ -51,7 +51,7 @@ def neighbours(page: Page) -> None:
 def completion(page: Page) -> None:
     """Completions, on a narrow window."""
     neighbours(page)
-    page.fill("#word", "mus")
+    page.fill("#word", "temp")
     until(page, "document.querySelectorAll('[role=option]').length > 3")
     page.keyboard.press("ArrowDown")
 
