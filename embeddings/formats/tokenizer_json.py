@@ -48,7 +48,6 @@ from embeddings.support.logs import log
 
 UNKNOWN = "[UNK]"
 MAX_MARKS = 3  # after a character, which are passed over to find it
-CONNECTOR = word_break.N_CLASSES  # of the character that joins words to phrases
 LINES = "\n"
 MAX_MARK = 0x20000  # above the code points of all marks
 ABOVE = 230  # the combining class of marks above a letter, such as a dot

@@ -57,11 +57,6 @@ def arrow_buffer(data: bytes) -> Any:
     return stream.getvalue()
 
 
-def stack_columns(columns: list[Any]) -> np.ndarray:
-    """Columns of numbers as a matrix (rows, columns)."""
-    return np.stack([to_numpy(column) for column in columns], axis=1)
-
-
 def read_whole_lines(stream: BinaryIO, max_line: int) -> Iterator[bytes]:
     """The bytes of a stream in blocks that end at a line break."""
     rest: list[bytes] = []
@@ -147,7 +142,8 @@ def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
             for batch in read_columns(stream, types, max_line=layout.max_line):
                 if layout.words is not None and len(rows) + batch.num_rows > layout.words:
                     return None
-                rows.add(batch.column(0).to_pylist(), stack_columns(batch.columns[1 : layout.dim + 1]))
+                numbers = np.stack([to_numpy(column) for column in batch.columns[1 : layout.dim + 1]], axis=1)
+                rows.add(batch.column(0).to_pylist(), numbers)
                 if batch.num_columns > layout.dim + 1 and any(batch.column(layout.dim + 1).to_pylist()):
                     return None
     except (pa.ArrowException, ValueError):

@@ -215,6 +215,14 @@ def test_files_cut_off_are_refused_in_one_line(tmp_path, form):
             assert words == vectors.words[: len(words)]
 
 
+@pytest.mark.parametrize("form", FILES)
+def test_a_row_longer_than_the_bytes_that_identify_a_format(tmp_path, form):
+    vectors = em.Vectors(["b" * 9, "c"], np.random.default_rng(0).standard_normal((2, 40_000)))
+    vectors.save(tmp_path / "v.npy", form)
+    assert file_format.sniff(tmp_path / "v.npy") == form
+    assert load(tmp_path / "v.npy").matrix.tobytes() == vectors.matrix.tobytes()
+
+
 @pytest.mark.parametrize("form", ["word2vec-text", "word2vec-binary", "glove", "fasttext"])
 def test_compressed_files_are_read(tmp_path, small, form):
     small.save(tmp_path / "v", form)

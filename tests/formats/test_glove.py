@@ -9,7 +9,6 @@ from optional_libraries import needs_gensim
 from embeddings.errors import FormatError
 from embeddings.formats import glove
 from embeddings.models.loading import load
-from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\v\f\r"), min_size=1, max_size=6)
@@ -64,13 +63,6 @@ def test_words_with_spaces_as_in_published_files(tmp_path):
     vectors = load(tmp_path / "v")
     assert vectors.words == ["the", ". . .", "at name@domain.com", "1 2 3"]
     assert vectors.matrix.tolist() == [[0.5, 1], [2, 3], [4, 5], [6, 7]]
-
-
-def test_lines_longer_than_the_sniffed_bytes(tmp_path):
-    vectors = Vectors(["a", "b"], np.random.default_rng(0).standard_normal((2, 9000)))
-    vectors.save(tmp_path / "v.glove")
-    assert file_format.sniff(tmp_path / "v.glove") == "glove"
-    assert load(tmp_path / "v.glove").matrix.tobytes() == vectors.matrix.tobytes()
 
 
 @pytest.mark.parametrize("text", [b"a 1 2\nb 3 4", b"a 1 2\r\nb 3 4\r\n", b"a 1 2 \nb 3 4 \n", b"a 1 2\nb 3 4\n\n\n"])

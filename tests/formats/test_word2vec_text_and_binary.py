@@ -51,14 +51,6 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("formats")
 
 
-@pytest.mark.parametrize("form", MODULES)
-def test_lines_longer_than_the_sniffed_bytes(tmp_path, form):
-    vectors = Vectors(["b" * 9, "c"], np.zeros((2, 40_000), np.float32))
-    vectors.save(tmp_path / "v", form)
-    assert file_format.sniff(tmp_path / "v") == form
-    assert load(tmp_path / "v").matrix.shape == (2, 40_000)
-
-
 @pytest.fixture
 def small():
     return Vectors(["the", "naïve", "日本"], np.array([[1, -0.5, 1e-7], [0.1, 123456.78, -3], [0, 1 / 3, 2e20]], "f4"))

@@ -773,12 +773,6 @@ def test_frequencies_of_words_come_from_where_they_came_from_when_the_index_was_
         TextIndex(index.path, model=pair[has_counts]).search("w1 w900")
 
 
-def test_vectors_without_counts_do_not_replace_a_few_with_counts(vectors, tmp_path):
-    index = TextIndex.build(vectors, ["w1 w2"], tmp_path / "i", pool="sif")
-    with pytest.raises(FormatError):
-        TextIndex(index.path, model=em.Vectors(vectors.words, vectors.matrix)).search("w1 w2")
-
-
 def test_vectors_in_memory_are_indexed_without_optional_libraries(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     vectors = em.Vectors(["New_York", "red", "car"], np.eye(3), counts=[3, 2, 1])
