@@ -15,7 +15,8 @@ from urllib.parse import quote, unquote
 
 from embeddings.printable import printable
 
-QUERY = re.compile(r"[a-z][a-z0-9+.-]+:[/\\]+[^?#]*[?#](\S+)", re.IGNORECASE)  # and fragment, of an address
+# and fragment, of an address; the length of a scheme is bounded, as the time would be quadratic in that of a long text
+QUERY = re.compile(r"[a-z][a-z0-9+.-]{1,30}:[/\\]+[^?#]*[?#](\S+)", re.IGNORECASE)
 LOGIN = re.compile(r"//(([^/:@]*):?([^/@]*))@")  # both, user and password
 SECRET_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "HF_TOKEN")
 PROXY = re.compile(r"\w*_PROXY|AWS_ENDPOINT_URL\w*", re.IGNORECASE)  # variables whose values may have a login

@@ -20,7 +20,7 @@ OTHER = re.compile(r"([a-z][a-z0-9+.-]+)://(?=\S)", re.IGNORECASE)  # an address
 ARGUMENT = re.compile(rf"(--?[\w-]+=|-\w=?|)({START.pattern}[^?]*(?:\?\S*)?)", re.IGNORECASE)
 HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::(\d+))?")
 LOGIN = re.compile(  # a user or password in an address, whose first slash may be that of a secret key
-    r"\S*?(?:(?:s3a?|gs|gcs):[/\\]+[^/]*[:@]|[a-z][a-z0-9+.-]+:[/\\]+(?:[^/]*@|[^/:[]*:(?!\d*(?:[/\\?#]|$))))",
+    r"\S*?(?:(?:s3a?|gs|gcs):[/\\]+[^/]*[:@]|[a-z][a-z0-9+.-]{1,30}:[/\\]+(?:[^/]*@|[^/:[]*:(?!\d*(?:[/\\?#]|$))))",
     re.IGNORECASE,
 )
 MAGIC = re.compile(r"[*?\[]")  # in a pattern
