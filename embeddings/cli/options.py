@@ -183,7 +183,7 @@ def from_parameter(names: str, metavar: str | None, parameter: inspect.Parameter
 
 
 def is_given(name: str) -> bool:
-    """Whether the user set an option of the current command."""
+    """Whether the user set an option of the current command, on the command line or in a configuration file."""
     source = click.get_current_context().get_parameter_source(name)
     return source not in (None, click.core.ParameterSource.DEFAULT)
 

@@ -48,7 +48,7 @@ CONTINUE = "--continue"
 
 
 def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str | None) -> Model | None:
-    """Load the model and make its settings the defaults of the command."""
+    """Load the model and make its settings the defaults of the command; a configuration file overrides them."""
     if path is None:
         return None
     ctx.meta[CONTINUED_MODEL] = path
@@ -62,7 +62,8 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     if isinstance(text, dict):
         settings |= {**text, **recorded_settings(text), **phrase_settings(model)}
     settings |= {LABEL_PREFIX: prefix} if (prefix := label_prefix(model)) else {}
-    ctx.default_map = {name: value for name, value in settings.items() if name in known and value is not None}
+    defaults = {name: value for name, value in settings.items() if name in known and value is not None}
+    ctx.default_map = {**defaults, **(ctx.default_map or {})}
     return model
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 Inputs = Sequence[tuple[str, Path]]  # files that a command reads, with the options that name them
-CONTINUED_MODEL = "embeddings.continued"  # the key of a path in the click context
+CONTINUED_MODEL, CONFIG = "embeddings.continued", "embeddings.config"  # keys of paths in the click context
 INPUT_OPTIONS = (
     "init", "continue", "vocabulary", "phrases", "stop_similarity", "stop_analogy", "stop_labels", "validation",
-    "labels",
+    "labels", "config",
 )  # fmt: skip
 REPLACEABLE = ("--init", "--continue")  # inputs that the output may replace if it is given the same path
 CLASSIFIER_FILES = (".bin", ".ftz")  # of fastText
@@ -67,7 +67,7 @@ def checkpoint_folder(out: str) -> Path:
 def inputs() -> Inputs:
     """The files that the options of the current command name, the corpus excepted."""
     context = click.get_current_context()
-    paths = {**context.params, "continue": context.meta.get(CONTINUED_MODEL)}
+    paths = {**context.params, "continue": context.meta.get(CONTINUED_MODEL), "config": context.meta.get(CONFIG)}
     named = [(f"--{name.replace('_', '-')}", Path(paths[name])) for name in INPUT_OPTIONS if paths.get(name)]
     return [(option, path) for option, path in named if path.exists()]  # others name built-in sets or "auto"
 

@@ -9,6 +9,7 @@ import click
 from embeddings.cli import corpus_options, run_options, saving
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import Command, grouped, shared
+from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, Output, exclude, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import Bar, last_loss, read_corpus, report_training
@@ -45,6 +46,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     common = [
         *([] if is_single_threaded else [THREADS]),
         seed(f"Random seed; {'' if is_single_threaded else 'with --threads 1 '}the result is bit-reproducible."),
+        CONFIG_OPTION,
         *OUTPUT,
     ]
     return Command(

@@ -9,6 +9,7 @@ import click
 from embeddings.cli import corpus_options, saving
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import GENERAL, Command, Option, grouped, shared
+from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import (
     OUTPUT,
     THREADS,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from embeddings.eval.tuning import Trial, Tuning
 
 SEARCH = ("trials", "seconds", "metric", "vary", "halving", "validation", "labels", "half", "k", "size")
-NOT_REPEATED = (*SEARCH, "out", "resume", "force", "quiet", "as_json")
+NOT_REPEATED = (*SEARCH, "out", "resume", "config", "force", "quiet", "as_json")
 BEST = "best"
 TUNED = "tuned"  # the output of the command that trains the best settings
 INTERRUPTED = "nothing was scored on the test half yet; repeat the command with --resume to continue"
@@ -52,6 +53,7 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
         *shared("search", dict, *grouped(GENERAL, from_signature(tune, resume=None), ["resume"])),
         *([] if trainer.max_threads == 1 else [THREADS]),
         seed("Random seed of the search and of each training run; with --threads 1 the trials are reproducible."),
+        CONFIG_OPTION,
         *OUTPUT,
     ]
     forms = "similarity:NAME|FILE, analogy:NAME|FILE or pairs:FILE; repeat it for the mean"

@@ -99,6 +99,7 @@ def test_a_log_does_not_replace_a_part_of_the_continued_model(model):
         (["--vocabulary", "read.txt", "-o", "read.txt"], "read.txt", "--vocabulary read.txt"),
         (["--init", "start.txt", "-o", "start.npy"], "start.txt", "--init start.txt"),
         (["--continue", "v", "-o", "v/tensors.bin"], "v/tensors.bin", "--continue v"),
+        (["--config", "c.txt", "-o", "c.npy"], "c.txt", "--config c.txt"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
@@ -106,6 +107,7 @@ def test_no_input_is_replaced(model, tmp_path, options, output, conflict):
     (tmp_path / "v" / "tensors.bin").write_bytes(b"a part of it")
     model.vectors.save("start.txt")
     (tmp_path / "read.txt").write_text("the 9\ncat 8\n")
+    (tmp_path / "c.txt").write_text("epochs = 1\n")
     before = content(tmp_path)
     message = refused("train", "skipgram", "text.txt", *options, "--force", code=2)
     assert message.startswith(f"output {output} would overwrite {conflict}")
