@@ -37,7 +37,8 @@ def gensim_model(model):
 @pytest.mark.golden
 def test_predictions_equal_gensim(model):
     for context in (["w3"], ["w1", "w2", "unknown", "w2"]):
-        expected = gensim_model(model).predict_output_word(context, topn=7)
+        with np.errstate(invalid="ignore"):  # the product of some processors' libraries reads beyond short rows
+            expected = gensim_model(model).predict_output_word(context, topn=7)
         result = model.predict_output_word(context, top=7)
         assert [word for word, _ in result] == [word for word, _ in expected]
         assert [share for _, share in result] == pytest.approx([float(share) for _, share in expected], rel=1e-5)
