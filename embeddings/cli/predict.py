@@ -167,7 +167,7 @@ def read_batches(text: str, reading: dict[str, Any], bar: Bar) -> Iterator[TextB
     # as in fastText's shell, a text may stand in place of a file; a misspelled file name must be noticed
     if text != STANDARD_INPUT and reading["text_column"] is None and not may_exist(text):
         if not any(map(str.isspace, text)):
-            note(f"no file is called {text!r}, so the labels are those of this text")
+            note(f"no file is called {text!r:.80}, so the labels are those of this text")
         data, starts = encode_texts([text])
         yield TextBlock(data, starts[1:])
         return

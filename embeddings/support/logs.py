@@ -8,15 +8,17 @@ the queries of web addresses, and keys and logins in variables of the environmen
 import logging
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain, takewhile
 from typing import Any
 from urllib.parse import quote, unquote
 
 from embeddings.printable import printable
 
-# and fragment, of an address; the length of a scheme is bounded, as the time would be quadratic in that of a long text
-QUERY = re.compile(r"[a-z][a-z0-9+.-]{1,30}:[/\\]+[^?#]*[?#](\S+)", re.IGNORECASE)
+# of an address; the length is bounded, as the time would be quadratic in that of a long text
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,30}:[/\\]", re.IGNORECASE)
+MARK = re.compile("[?#]")  # before a query or fragment
+QUERY = re.compile(r"\S+")
 LOGIN = re.compile(r"//(([^/:@]*):?([^/@]*))@")  # both, user and password
 SECRET_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "HF_TOKEN")
 PROXY = re.compile(r"\w*_PROXY|AWS_ENDPOINT_URL\w*", re.IGNORECASE)  # variables whose values may have a login
@@ -28,9 +30,19 @@ secrets: set[str] = set()
 
 def remember_queries(text: str) -> None:
     """Remember the queries and fragments of addresses in a text as secrets, such as the signature of an address."""
-    for query in QUERY.findall(text):
+    for query in address_queries(text):
         values = (part.partition("=")[2] or part for part in re.split("[&#?]", query))
         secrets.update(one for one in (query, *values) if len(one) >= MIN_SECRET)
+
+
+def address_queries(text: str) -> Iterator[str]:
+    """Yield the queries and fragments of the addresses in a text, in time that is linear in its length."""
+    start = 0
+    while (mark := MARK.search(text, start)) is not None:
+        query = QUERY.match(text, mark.end()) if SCHEME.search(text, start, mark.start()) else None
+        if query is not None:
+            yield query[0]
+        start = (query or mark).end()
 
 
 def hide_secrets(message: str) -> str:
