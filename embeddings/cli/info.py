@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import ALLOW_PICKLE, JSON, option
+from embeddings.cli.options import ALLOW_PICKLE, JSON, exclude, option
 from embeddings.cli.output import print_json, print_pairs
 from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
 from embeddings.corpora.phrases import phrase_list
@@ -148,6 +148,7 @@ def command(path: str, full: bool, methods: bool, allow_pickle: bool, as_json: b
     PATH may be a model, a training log, checkpoints, a cached corpus, vectors in any format, a vocabulary, a phrase
     list, or text, compressed or not. Without --full, only the start of a file (and the end of a log) is read.
     """
+    exclude("methods", "as_json", why=": it prints a paragraph")
     properties = describe(path, full=full, allow_pickle=allow_pickle)
     if methods:
         if properties["what"] != "saved model":

@@ -176,3 +176,4 @@ def test_a_paragraph_for_a_paper_has_settings_corpus_and_versions(tmp_path):
         assert fact in paragraph
     assert "None" not in paragraph
     assert "is: text" in refused("info", __file__, "--methods", code=2)
+    assert "--methods cannot be combined with --json" in refused("info", tmp_path / "m", "--methods", "--json", code=2)
