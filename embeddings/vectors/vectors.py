@@ -20,12 +20,13 @@ from embeddings.setting_names import InteropMixin
 from embeddings.settings import Positive, check_list, check_value
 from embeddings.support import cosine
 from embeddings.support.cosine import normalize_rows, row_blocks
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.html_elements import Html, tag
 from embeddings.support.imports import import_extra, pa
 from embeddings.support.result_table import ResultTable
 from embeddings.support.word_list import WordList, as_counts
 from embeddings.vectors import arrow_table, file_format, search
-from embeddings.vectors.arrow_table import VECTOR, WORD
+from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors.compact_rows import CompactRows
 from embeddings.vectors.index import Index
 from embeddings.vectors.spellings import AS_WRITTEN, spellings
@@ -381,7 +382,10 @@ class Vectors(InteropMixin):
             FormatError: as `from_arrow`, for columns.
         """
         if WORD in frame.columns and VECTOR in frame.columns:
-            return cls.from_arrow(pa.Table.from_pandas(frame, preserve_index=False))
+            columns = [name for name in (WORD, VECTOR, COUNT, SCALE) if name in frame.columns]
+            with format_errors("the table"):
+                table = pa.Table.from_pandas(frame[columns], preserve_index=False)
+            return cls.from_arrow(table)
         return cls(frame.index.tolist(), frame.to_numpy(dtype=np.float32)).check_finite()
 
     def to_arrow(self) -> Any:

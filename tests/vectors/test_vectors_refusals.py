@@ -37,6 +37,10 @@ REFUSED = [  # calls with 300 vectors of 10 components, and expressions for what
         lambda v: Vectors.from_pandas(pd.DataFrame({"word": ["a"], "vector": [[1.0]], "count": [1.5]})),
         "count must contain integers",
     ),
+    (
+        lambda v: Vectors.from_pandas(pd.DataFrame({"word": ["a", 2], "vector": [[1.0], [1.0]]})),
+        "the table.*column word",
+    ),
     (lambda v: v.subset(0), "1, got 0"),
     (lambda v: v.subset(["w1", "nope"]), "'nope'"),
     (lambda v: v.most_similar("w1", top=0), r"top.*1.*0"),
