@@ -75,7 +75,7 @@ OWN_FILE = re.compile(  # all that an index writes, and unfinished parts of it
     r"|segment-[0-9a-f]{16}/(tensors\.safetensors|(rows|terms)\.arrow|segment\.json)"
     r"|recipe/(tensors\.safetensors|(common|words|texts_of_words)\.arrow)"
     r"|model(/(config|tokenizer|tokenizer_config|model)\.json|/(model|tensors)\.safetensors|/README\.md"
-    r"|/(vocabulary|documents|phrases|labels)\.arrow)?"
+    r"|/(vocabulary|documents|phrases|labels)\.arrow|/(embeddings|counts)\.npy)?"  # the last two of an earlier version
 )
 VERSION = 1
 ATTEMPTS = 5  # to read a state while other processes replace it
@@ -372,7 +372,9 @@ def is_text_index(path: str | os.PathLike[str]) -> bool:
 
 def check_target(path: Path, *, force: bool) -> None:
     """Refuse a folder that an index must not replace: one without an index, or with other files at any depth."""
-    entries = list(path.rglob("*")) if path.is_dir() else []
-    check_own_folder(path, INDEX, {entry.name for entry in entries}, "text index", force=force)
+    names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
+    check_own_folder(path, INDEX, names, "text index", force=force)
+    # only now: listing all of another folder, such as a home folder, would take minutes
+    entries = path.rglob("*") if names else ()
     files = [entry.relative_to(path).as_posix() for entry in entries if entry.is_symlink() or not entry.is_dir()]
     check_other_files(path, {name for name in files if not OWN_FILE.fullmatch(name)}, "the text index")

@@ -316,6 +316,7 @@ def test_files_of_others_at_any_depth_are_not_deleted(tmp_path, name):
             model, ["a", "b c"], tmp_path / "i", force=True, copy_model=True, frequencies="texts", remove_components=1
         )
         index.remove("0")
+        (index.path / "model" / "embeddings.npy").touch()  # of an earlier version
     path = index.path / name.format(segment=next(index.path.glob("segment-*")).name)
     path.parent.mkdir(exist_ok=True)
     path.write_text("mine")
