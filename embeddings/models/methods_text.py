@@ -13,10 +13,14 @@ def methods_text(description: Mapping[str, Any]) -> str:
     """
     record, packages = description["record"], dict(description["packages"])
     version = packages.pop("embeddings-toolkit", "of unknown version")
-    tokens = f", on {description['corpus_tokens']:,} words of text" if description["corpus_tokens"] else ""
+    tokens, unit = description["corpus_tokens"] if record.get("corpus") else None, "words"
+    # counts of a vocabulary may be those of n-grams
+    if record.get("unit") in ("words", "characters"):
+        tokens, unit = record["total_words"] // description["settings"].get("epochs", 1), record["unit"]
+    size = f", on {tokens:,} {unit} of text" if tokens else ""
     corpus = f" (corpus fingerprint {record['corpus']})" if record.get("corpus") else ""
     sentences = [
-        f"We trained the model {description['model']} of embeddings-toolkit {version}{tokens}{corpus}; it has "
+        f"We trained the model {description['model']} of embeddings-toolkit {version}{size}{corpus}; it has "
         f"{description['words']:,} words.",
         f"Settings: {listed(description['settings'])}.",
         f"Text: {listed(record['text'])}." if record.get("text") else "",
@@ -28,9 +32,12 @@ def methods_text(description: Mapping[str, Any]) -> str:
 
 def listed(values: Mapping[str, Any]) -> str:
     """The names and values that are set, such as "epochs 10, learning rate 0.05, tie no"."""
-    shown = {True: "yes", False: "no"}
-    return ", ".join(
-        f"{name.replace('_', ' ')} {shown[value] if isinstance(value, bool) else value}"
-        for name, value in values.items()
-        if value not in (None, "")
-    )
+    texts = {name: value_text(value) for name, value in values.items() if value not in (None, "")}
+    return ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in texts.items())
+
+
+def value_text(value: object) -> str:
+    """A value of a setting, such as "0.05", "no" or "(count 4, rule mean)"."""
+    if isinstance(value, Mapping):
+        return f"({listed(value)})"
+    return str(value) if not isinstance(value, bool) else "yes" if value else "no"
