@@ -13,6 +13,7 @@ from itertools import chain, takewhile
 from typing import Any
 from urllib.parse import quote, unquote
 
+from embeddings.errors import as_in_python, replace_marks
 from embeddings.printable import printable
 
 # of an address; the length is bounded, as the time would be quadratic in that of a long text
@@ -81,11 +82,16 @@ def spellings(min_length: int) -> set[str]:
 
 def escape_record(record: logging.LogRecord) -> bool:
     """Escape the message and its arguments, of which the format and the numbers stay as they are, without secrets."""
-    record.msg = printable(mask(str(record.msg)))
+    record.msg = escape(record.msg)
     if isinstance(record.args, tuple):
         texts = str, os.PathLike, BaseException
-        record.args = tuple(printable(mask(str(one))) if isinstance(one, texts) else one for one in record.args)
+        record.args = tuple(escape(one) if isinstance(one, texts) else one for one in record.args)
     return True
+
+
+def escape(value: object) -> str:
+    """A text of a record without unprintable characters and secrets, in which settings have their names in Python."""
+    return printable(mask(replace_marks(str(value), as_in_python)))
 
 
 log = logging.getLogger("embeddings")
