@@ -34,6 +34,7 @@ from embeddings.models.concatenated_models import ConcatenatedModels
 from embeddings.models.loading import load_classifier, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.models.model_group import ModelGroup, is_group
+from embeddings.printable import describe
 from embeddings.text_search.index_folder import is_text_index
 from embeddings.vectors.vectors import Vectors
 
@@ -247,6 +248,8 @@ def compare(
     Raises:
         SettingError, FormatError, CorpusError: as `evaluate`.
     """
+    if len(vectors) < 2:
+        raise SettingError(f"compare requires two vectors at least, each an argument, got {len(vectors)}")
     suite = Suite.read(**settings)
     scores = []
     for number, one in enumerate(vectors):
@@ -274,4 +277,7 @@ def resolve(
     if isinstance(vectors, Vectors | Model):
         return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name
     other: Any = vectors  # a classifier or an index of texts
+    if not hasattr(other, "labels") and not hasattr(other, "path"):
+        kinds = "vectors, a model, a classifier, an index of texts, or the path of one"
+        raise SettingError(f"what is evaluated must be {kinds}, got {describe(other)}")
     return other, "classifier" if hasattr(other, "labels") else other.path.name

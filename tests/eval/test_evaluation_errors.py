@@ -236,3 +236,12 @@ def test_an_association_test_of_another_shape_has_a_reason(vectors, tmp_path):
     (tmp_path / "lists.tsv").write_text(ASSOCIATION + "a\tb\tw1\ttarget\n")
     (result,) = evaluate(vectors, association=tmp_path / "lists.tsv")
     assert (result.value, result.reason) == (None, "requires two lists of target words, got 1")
+
+
+def test_what_is_evaluated_or_compared_has_a_kind_and_a_partner(tmp_path):
+    (tmp_path / "s.tsv").write_text("a\tb\t1\nb\tc\t2\n")
+    vectors = Vectors(["a", "b", "c"], np.eye(3))
+    with pytest.raises(SettingError, match=r"must be vectors.*of type dict"):
+        evaluate({"a": vectors}, similarity=tmp_path / "s.tsv")
+    with pytest.raises(SettingError, match=r"two vectors at least.*got 1"):
+        em.compare([vectors, vectors], similarity=tmp_path / "s.tsv")  # runs of one setting
