@@ -118,7 +118,7 @@ def unpickle(path: Path, allow_pickle: bool) -> Any:
     if not allow_pickle:
         raise FormatError(
             f"{path} is a pickle, which can run any code when it is read; if you trust its source, set "
-            f"{S.allow_pickle(True)}"
+            f"{S.allow_pickle(True)}, or first convert it by the command export with this option"
         )
     remedy = f"{INSTALL_GENSIM}, or save the vectors with gensim's save_word2vec_format and read that file"
     utils = import_extra("gensim.utils", None, f"reading the gensim file {path}", remedy)
