@@ -136,7 +136,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
     "info model",
     params=[
         click.Argument(["path"]),
-        option("--full", "Read everything: check every vector, and count the events of a log.", bool),
+        option("--full", "Read everything: check every vector.", bool),
         option("--methods", "Print a paragraph for a paper: the model, its settings, corpus and versions.", bool),
         ALLOW_PICKLE,
         JSON,
@@ -146,7 +146,7 @@ def command(path: str, full: bool, methods: bool, allow_pickle: bool, as_json: b
     """Describe a file or folder, and how a model was trained.
 
     PATH may be a model, a training log, checkpoints, a cached corpus, vectors in any format, a vocabulary, a phrase
-    list, or text, compressed or not. Without --full, only the start of a file (and the end of a log) is read.
+    list, or text, compressed or not. Without --full, a file of vectors or text is read only at its start.
     """
     exclude("methods", "as_json", why=": it prints a paragraph")
     properties = describe(path, full=full, allow_pickle=allow_pickle)

@@ -67,7 +67,7 @@ def align(
 
     Orthogonal Procrustes (Schoenemann, 1966): with A and B the vectors of the pairs, the orthogonal W that minimises
     |A W - B| is U V' for the singular value decomposition U S V' of A' B. Longer vectors weigh more. Fewer pairs than
-    components leave directions undetermined, which a warning tells: they are turned as little as possible. Whitening,
+    components leave directions undetermined, which are turned as little as possible; a warning is logged. Whitening,
     re-weighting and de-whitening are those of Artetxe et al. (2018, "Generalizing and improving bilingual word
     embedding mappings"), self-learning that of Artetxe et al. (2018, "A robust self-learning method"), among the
     5,000 most frequent words.
