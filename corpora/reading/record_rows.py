@@ -236,11 +236,14 @@ class JsonTable(RecordTable):
         """The records of the first blocks."""
         records: list[Record] = []
         while len(records) < N_CHECKED and (text := next(self.blocks, b"")):
-            # Arrow parses the other lines of the block
-            ends = [match.end() for match in islice(re.finditer(rb"\n", text), N_CHECKED - len(records))]
-            end = ends[-1] if len(ends) == N_CHECKED - len(records) else len(text)
+            wanted = N_CHECKED - len(records)
+            ends = [match.end() for match in islice(FILLED_LINE.finditer(text), wanted)]
+            end = ends[-1] if len(ends) == wanted else len(text)
             records += self.parsed_records(text[:end])
-            self.blocks = chain([text[end:]] if end < len(text) else [], self.blocks)
+            if len(records) == N_CHECKED:  # Arrow parses the other lines of the block
+                self.blocks = chain([text[end:]] if end < len(text) else [], self.blocks)
+            else:  # some lines are of white space that only Unicode has
+                records += self.parsed_records(text[end:])
         return records
 
     def parsed_records(self, text: bytes) -> Iterator[Record]:
@@ -375,6 +378,7 @@ def tagged_records(items: Iterable[Any]) -> Iterator[Record]:
 
 
 NEGATIVE_ZERO = re.compile(rb"-0[\s,}]")
+FILLED_LINE = re.compile(rb"^[^\S\n]*\S[^\n]*\n?", re.MULTILINE)
 LINE_FEED, CARRIAGE_RETURN, OPEN_OBJECT, CLOSE_OBJECT = b"\n\r{}"
 
 

@@ -191,6 +191,7 @@ def test_a_cache_that_is_read_only_is_read(tmp_path, home, monkeypatch):
     assert Corpus(tmp_path / "text0").encode().folder == before.folder
 
 
+@needs_locks
 def test_folders_of_others_in_the_cache_are_no_entries_and_stay(tmp_path, home, monkeypatch):
     """EMBEDDINGS_CACHE may be a folder of data, with a subfolder that is called corpora."""
     texts = corpora(tmp_path, 2)

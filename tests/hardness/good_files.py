@@ -446,7 +446,7 @@ def list_readers() -> dict[str, Reader]:
 def read_log(path: Path) -> None:
     from embeddings.training import run_log
 
-    run_log.summarize_log(path, full=True)
+    run_log.summarize_log(path)
 
 
 def index_reader(name: str, *, fix_checksum: bool) -> Reader:

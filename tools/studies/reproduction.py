@@ -150,7 +150,7 @@ def fasttext_file() -> tuple[float, int]:
     return max(float(np.abs(np.asarray(ours[word]) - theirs[word]).max()) for word in words), 1
 
 
-def lsh_rank(bits: int, rerank: int = 0, rows: int = 10_000, dim: int = 128, queries: int = 200) -> tuple[float, int]:
+def lsh_rank(bits: int, rerank: int = 1, rows: int = 10_000, dim: int = 128, queries: int = 200) -> tuple[float, int]:
     """The mean true rank of the neighbour that random hyperplanes find first, among independent normal vectors."""
     rng = np.random.default_rng(1)
     matrix, other = (normalize(rng.normal(size=(n, dim))).astype(np.float32) for n in (rows, queries))
