@@ -29,6 +29,7 @@ Language = Literal["tr", "az", "lt", "el"]  # with rules of case
 # values of the setting `fold`
 FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s", "arabic-letters")
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
+CHINESE = ("simplified", "traditional")  # foldings of an earlier version
 # settings of records that were written when there were only a tokenizer and a case
 EARLIER = {"normalize": "none", "fold": "", "language": None, **dict.fromkeys(TOKENIZER_SETTINGS)}
 CONTEXTUAL = ((0x3C3, 0x3C3), (0x1160, 0x11FF))  # sigma at the end of words; Korean letters that are not initial
@@ -178,7 +179,8 @@ def check_foldings(fold: str | Iterable[str]) -> list[str]:
     """Return the names of foldings in the order of `FOLDINGS`; raises SettingError for an unknown name."""
     names = [name.strip() for name in (fold.split(",") if isinstance(fold, str) else fold)]
     if {*filter(None, names)} - {*FOLDINGS}:
-        raise SettingError(f"{S.fold} must be among {', '.join(FOLDINGS)}, got {', '.join(names)!r}")
+        remedy = "; convert Chinese text before it is read, for example by OpenCC" if {*CHINESE} & {*names} else ""
+        raise SettingError(f"{S.fold} must be among {', '.join(FOLDINGS)}, got {', '.join(names)!r}{remedy}")
     return [name for name in FOLDINGS if name in names]
 
 

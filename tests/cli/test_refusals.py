@@ -52,6 +52,7 @@ BAD = [
     (["train", "skipgram", "text.txt", "-o", "there"], 1, ["there", "exists", "--force"]),
     (["train", "skipgram", "text.txt", "-o", "there", "--force"], 1, ["there"]),
     (["train", "skipgram", "text.txt", "-o", "no/where/x"], 1, ["not a folder"]),
+    ([*TRAIN, "--fold", "simplified"], 2, ["--fold must be among accents", "OpenCC"]),
     (["train", "skipgram", "there/precious", "-o", "there", "--force"], 2, ["there would overwrite the corpus"]),
     ([*TRAIN, "--min-count", "999"], 1, ["'the'", "400"]),
     ([*TRAIN, "--dim", "0"], 2, ["dim", "1", "65536", "0"]),
