@@ -145,8 +145,8 @@ class Model(InteropMixin):
         labels: the labels that the model predicts, with their numbers of texts; None if it predicts none.
         compact: tables of a small model, by name; see `quantize`.
 
-    Threads may share a Model, and forked processes may go on with it, as with `Vectors`: no method changes it. Models
-    of torch are an exception where torch is: start their processes by "spawn".
+    Threads may share a Model, and forked processes may go on with it, as with `Vectors`: no method changes it. A
+    program that uses torch must start processes with models of recurrent networks by "spawn".
 
     Raises:
         SettingError: words and vocabulary differ, or a table is called "vectors".

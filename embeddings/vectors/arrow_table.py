@@ -52,7 +52,7 @@ def from_table(table: Any, vectors_class: Callable[..., V]) -> V:
 
 
 def read_pool(schema: Any) -> str | None:
-    """How vectors of texts are pooled by default, if the metadata of a table tells it."""
+    """How vectors of texts are pooled by default, from the metadata of a table; None if it is not stored."""
     pool = (schema.metadata or {}).get(TEXT_POOL.encode())
     return None if pool is None else pool.decode("utf-8", "replace")
 

@@ -51,7 +51,7 @@ class Format:
             with other files is not replaced. None if they depend on the vectors.
         companions: the extensions of further files that `write` puts next to its path, such as ".txt".
         stores_counts: whether a file stores word counts itself.
-        stores_pooling: whether a file tells how vectors of texts are pooled by default.
+        stores_pooling: whether a file stores how vectors of texts are pooled by default.
         describe: `describe(path)` returns properties by name for `embeddings info`, read from the start of the file.
         read_model: as `read`, for formats that store whole models.
         has_model: `has_model(path)` returns whether a file of this format contains a whole model.
