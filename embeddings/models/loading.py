@@ -43,9 +43,8 @@ def load(
         allow_pickle: read gensim's own files, which are pickles and can execute any code.
         errors: how to handle words that are not UTF-8: "strict" refuses them, "replace" replaces and "ignore" drops the
             invalid bytes, "backslashreplace" writes them as \xe9, so that words stay distinct.
-        table: table of a model, such as "output" or "documents", or "left" or "right" for a model with two sides, whose
-            vectors are those of left texts. In Python the rows of "documents" have their tags
-            in place of words.
+        table: table of a model, such as "output" or "documents". In Python the rows of "documents" have their tags in
+            place of words.
 
     Raises:
         FormatError: the path is missing, broken or in an unknown format.
