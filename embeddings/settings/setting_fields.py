@@ -160,7 +160,8 @@ def check_list(name: str, values: Any, items: str = "texts", *, ordered: bool = 
     Refuses a string, whose items would be its characters, a mapping, and a set if results follow the order.
     """
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise SettingError(f"{S[name]} must be a list of {items}, such as [{values!r:.80}], got {values!r:.80}")
+        example = f", such as [{values!r:.80}]" if isinstance(values, str) else ""
+        raise SettingError(f"{S[name]} must be a list of {items}{example}, got {values!r:.80}")
     if ordered and isinstance(values, set | frozenset):
         raise SettingError(f"{S[name]} must be a list of {items}, got a set, which has no order: {values!r:.80}")
     return list(values.to_pylist() if hasattr(values, "to_pylist") else values)

@@ -71,26 +71,41 @@ def comparison(node: ast.Compare, columns: pa.Schema) -> Any:
     """A comparison of a column as an expression of pyarrow."""
     kind, value = node.ops[0], node.comparators[0]
     if isinstance(kind, ast.In | ast.NotIn) and isinstance(node.left, ast.Constant) and isinstance(value, ast.Name):
-        has_part = pc.match_substring(to_expression(value, columns), str(node.left.value))
+        if not isinstance(node.left.value, str):
+            raise SyntaxError("a part of a string is a string")
+        has_part = pc.match_substring(to_expression(value, columns), node.left.value)
         return has_part if isinstance(kind, ast.In) else ~has_part
     column = to_expression(node.left, columns)
     if isinstance(kind, ast.In | ast.NotIn):
         if not isinstance(value, ast.List | ast.Tuple | ast.Set):  # a string would be a list of its letters
             raise SyntaxError("in requires a list of values")
-        values = list(ast.literal_eval(value))
+        listed = list(literal(value))
+        values = [one for one in listed if one is not None]
         column = as_numbers(column, node.left, values, columns)
         # isin cannot tell the type of an empty list
-        is_in = pc.if_else(column.is_valid(), column.isin(values) if values else pc.scalar(False), pc.scalar(None))
+        of_null = pc.scalar(True if None in listed else None)
+        is_in = pc.if_else(column.is_valid(), column.isin(values) if values else pc.scalar(False), of_null)
         return is_in if isinstance(kind, ast.In) else ~is_in
     if isinstance(value, ast.Constant) and value.value is None:
         if isinstance(kind, ast.Is | ast.Eq):
             return column.is_null()
         if isinstance(kind, ast.IsNot | ast.NotEq):
             return column.is_valid()
+        raise SyntaxError("None is neither more nor less than a value")
+    if type(kind) not in COMPARISONS:
+        raise SyntaxError("is compares with None only, == with other values")
     if isinstance(value, ast.Name):
         return COMPARISONS[type(kind)](column, to_expression(value, columns))
-    column = as_numbers(column, node.left, [ast.literal_eval(value)], columns)
-    return COMPARISONS[type(kind)](column, pc.scalar(ast.literal_eval(value)))
+    column = as_numbers(column, node.left, [literal(value)], columns)
+    return COMPARISONS[type(kind)](column, pc.scalar(literal(value)))
+
+
+def literal(node: ast.expr) -> Any:
+    """The value of a number, string, True, False or list."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise SyntaxError("columns are compared with numbers, strings, True, False or lists of them") from None
 
 
 def as_numbers(column: Any, name: ast.expr, values: Any, columns: pa.Schema) -> Any:

@@ -34,6 +34,9 @@ ROWS = pa.table({
         ("lang not in []", [0, 1, 3]),
         ("lang == None", [2]),
         ("lang != None", [0, 1, 3]),
+        ("lang in ['de', None]", [1, 2]),
+        ("lang not in ['de', None]", [0, 3]),
+        ("year in [None]", [3]),
     ],
 )
 def test_conditions(condition, rows):
@@ -66,6 +69,9 @@ def test_a_column_may_have_an_empty_name():
         "1 < year < 3",
         "year > 10**10**10",
         "lang in 3",
+        "lang < None",
+        "None in lang",
+        "lang is 'de'",
         "lang in 'en'",  # the letters e and n are not meant
         "lang in [3, 'a']",
         "score > {}",
@@ -82,6 +88,7 @@ def test_other_conditions_are_refused_in_one_line(condition):
     with pytest.raises(SettingError, match="where") as caught:
         matching_rows(ROWS, condition)
     assert "\n" not in str(caught.value)
+    assert "ast." not in str(caught.value)
 
 
 def test_empty_cells_fulfil_no_comparison_with_numbers():
