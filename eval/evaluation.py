@@ -248,14 +248,16 @@ def compare(
     Raises:
         SettingError, FormatError, CorpusError: as `evaluate`.
     """
-    if len(vectors) < 2:
-        raise SettingError(f"compare requires two vectors at least, each an argument, got {len(vectors)}")
     suite = Suite.read(**settings)
     scores = []
     for number, one in enumerate(vectors):
         source, label = resolve(one, suite.load)
         scores.append(suite.score(source, names[number] if names else label))
-    return compare_scores(scores)
+    comparisons = compare_scores(scores)
+    # methods of ranking texts are also compared with each other
+    if len(vectors) < 2 and not len(comparisons):
+        raise SettingError(f"compare requires two vectors at least, each an argument, got {len(vectors)}")
+    return comparisons
 
 
 def resolve(
