@@ -283,7 +283,7 @@ class JsonTable(RecordTable):
             else:
                 return None
             # a path may lead to a nested field in some records and be the name of a field in others
-            if "." in name or types.setdefault(name, kind) != kind:  # a path may lead to a nested field in some records
+            if "." in name or types.setdefault(name, kind) != kind:
                 return None
         return types
 

@@ -42,7 +42,7 @@ QUIET = option("--quiet", "Print results, warnings and errors only.", bool)
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """What a command does with output: replace what exists, print JSON, print only what was asked for."""
+    """How a command writes output: whether it replaces existing files, prints JSON, and is quiet."""
 
     force: bool = False
     as_json: bool = False

@@ -113,7 +113,7 @@ def concatenate_tables(tables: Sequence[Any]) -> Any:
 
 
 def type_error(error: Exception) -> CorpusError:
-    """Return the error of columns whose types are not those of earlier rows."""
+    """Return the error for columns whose types differ from those of earlier rows."""
     return CorpusError(f"columns have other types than before: {' '.join(str(error).split())}")
 
 

@@ -355,7 +355,7 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
 
 
 def is_pair_of_words(path: Path, companion: Path, plugin: Format) -> bool:
-    """Whether a file and its companion are vectors of words, not a matrix of text vectors beside its texts.
+    """Whether a file and its companion are word vectors, not a matrix of text vectors with a file of its texts.
 
     Words have no white space, or else both files have the time of one `write`.
     """

@@ -29,7 +29,7 @@ def wilson(hits: int, total: int) -> tuple[float, float]:
     share, spread = hits / total, Z * Z / total
     middle, reach = share + spread / 2, Z * sqrt(share * (1 - share) / total + spread / (4 * total))
     low, high = (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
-    # rounding would leave the ends that are 0 or 1 by definition slightly beside them
+    # rounding would leave the ends that are 0 or 1 by definition slightly off
     return (0.0 if hits == 0 else low), (1.0 if hits == total else high)
 
 

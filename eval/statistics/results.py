@@ -11,7 +11,7 @@ p. `p_holm` is p corrected for the number of tests. Runs of one setting are comp
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from math import isfinite, sqrt
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -136,11 +136,6 @@ def label_cells(result: Key) -> dict[str, str]:
     name = result.set if result.half == ALL else f"{result.set} ({result.half})"
     words = f"first {result.restrict}" if result.restrict else "all"
     return {"set": name, "section": result.section or "all", "words": words}
-
-
-def key_of(line: Key) -> Key:
-    """The `Key` of a result or comparison."""
-    return Key(**{field.name: getattr(line, field.name) for field in fields(Key)})
 
 
 MCNEMAR = "McNemar, exact"
@@ -459,7 +454,7 @@ class ResampledScores(ItemScores):
     @property
     def value(self) -> float:
         """The value of all items."""
-        # by the same function as its resamples, so that rounding cannot put it beside them
+        # by the same function as its resamples, so that rounding cannot put it outside their range
         return float(np.clip(self.score(np.ones((1, len(self.covered))))[0], *self.limits))
 
     @property

@@ -1,4 +1,4 @@
-"""What commands refuse: one line that names the file or the options, an exit code, and a folder that stays as it is."""
+"""Bad input of commands: one line that names the file or the options, an exit code, and an unchanged folder."""
 
 import gzip
 import json
