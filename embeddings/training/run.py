@@ -398,7 +398,7 @@ def restored_tables(tables: Arrays, arrays: Mapping[str, np.ndarray], prefix: st
     saved = without_prefix(arrays, prefix)
     if not saved:
         return {}
-    copies = {name: np.empty_like(table) for name, table in tables.items()}
-    for name, table in copies.items():
+    restored = {name: np.empty_like(table) for name, table in tables.items()}
+    for name, table in restored.items():
         copy_into(table, saved[name])
-    return copies
+    return restored
