@@ -11,6 +11,7 @@ from embeddings.cli import main
 
 TEXT = "the king rules the land\nthe queen rules the land\nthe dog eats the bone\nthe cat eats the bone\n" * 50
 SMALL = ["--dim", "10", "--epochs", "2", "--threads", "1"]
+MODEL = ["--min-count", "1", *SMALL]  # of all words of a short text
 
 
 def run(*args: object, stdin: bytes | None = None) -> Result:

@@ -1,22 +1,11 @@
 """`embeddings cache`: lists, checks and empties the cache."""
 
 import json
-from pathlib import Path
 
-import pytest
 from commands import expect, refused, table
 
 
-@pytest.fixture
-def folder(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    rows = [{"id": i, "text": f"the cat number{i} sat\non the mat", "lang": "en"} for i in range(50)]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "more.csv").write_text("body\n" + "the dog\n" * 10)
-    return tmp_path
-
-
-def test_the_cache_is_listed_and_emptied(folder):
+def test_the_cache_is_listed_and_emptied(folder, own_cache):
     assert expect("cache").stdout == ""
     for source in ("rows.jsonl", "more.csv", "sample"):
         column = ["--text-column", "text"] if source == "rows.jsonl" else []
@@ -38,7 +27,7 @@ def test_the_cache_is_listed_and_emptied(folder):
     assert "'much'" in refused("cache", "--limit", "much", code=2)
 
 
-def test_a_damaged_corpus_is_listed_and_encoded_again(folder):
+def test_a_damaged_corpus_is_listed_and_encoded_again(folder, own_cache):
     expect("vocabulary", "more.csv", "-o", "more.csv.txt")
     entry = folder / "cache" / "corpora" / json.loads(expect("cache", "--json").stdout)[0]["name"]
     flip_bit(entry / "ids.npy")

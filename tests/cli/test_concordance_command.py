@@ -1,38 +1,50 @@
-"""`embeddings concordance`: a word in its contexts."""
+"""`embeddings concordance` and `explain`: a word in its contexts, and the contexts that two words share."""
 
 import json
-from pathlib import Path
 
 import pytest
 from commands import TEXT, expect, refused, table
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "corpus.txt").write_text(TEXT)
-    return tmp_path
-
-
-def test_lines_around_a_word(folder):
-    rows = table(expect("concordance", "corpus.txt", "King", "--lines", 2, "--quiet", "--context", "line").stdout)
+def test_lines_around_a_word(text):
+    rows = table(expect("concordance", "text.txt", "King", "--lines", 2, "--quiet", "--context", "line").stdout)
     assert [row["line"] for row in rows] == ["49", "149"]
     assert {(row["document"], row["left"], row["keyword"], row["right"]) for row in rows} == {
         ("0", "the", "king", "rules the land")
     }
-    result = json.loads(expect("concordance", "corpus.txt", "the land", "queen", "--window", 2, "--json").stdout)
+    result = json.loads(expect("concordance", "text.txt", "the land", "queen", "--window", 2, "--json").stdout)
     assert result["total"] == 50
     assert result["lines"][0]["keyword"] == "the land"
-    assert expect("concordance", "corpus.txt", "king", "dog").stdout == ""
-    assert "0 of 0" in expect("concordance", "corpus.txt", "king", "dog").stderr
-    rows = table(expect("concordance", "corpus.txt", "ki*", "--lines", 2, "--quiet", "--sort", "left").stdout)
-    assert {row["file"] for row in rows} == {"corpus.txt"}
-    assert "OTHER" in refused("concordance", "corpus.txt", "king", "--window", 3, code=2)
-    message = refused("concordance", "corpus.txt", "kin", "--quiet", code=1)
+    result = expect("concordance", "text.txt", "king", "dog")
+    assert result.stdout == ""
+    assert "0 of 0" in result.stderr
+    rows = table(expect("concordance", "text.txt", "ki*", "--lines", 2, "--quiet", "--sort", "left").stdout)
+    assert {row["file"] for row in rows} == {"text.txt"}
+    message = refused("concordance", "text.txt", "kin", "--quiet", code=1)
     assert all(fact in message for fact in ("'kin'", "king", "corpus"))
 
 
-def test_standard_input_is_read_once(folder):
+def test_standard_input_is_read_once(text):
     """The text is encoded with a progress bar and then searched, and standard input is empty the second time."""
-    from_file = expect("concordance", "corpus.txt", "king", "--quiet", "--no-original").stdout
+    from_file = expect("concordance", "text.txt", "king", "--quiet", "--no-original").stdout
     assert expect("concordance", "-", "king", "--quiet", stdin=TEXT.encode()).stdout == from_file
+
+
+def test_contexts_of_two_words(folder):
+    result = expect("explain", "model", "text.txt", "king", "queen", "--quiet")
+    figures, contexts, lines = result.stdout.split("\n\n")
+    pairs = dict(line.split("\t") for line in figures.splitlines())
+    assert (pairs["count"], pairs["joint_count"]) == ("50", "0")
+    assert -1 <= float(pairs["cosine"]) <= 1
+    assert table(contexts)[0]["context"] in {"rules", "land"}
+    assert {row["keyword"] for row in table(lines)} == {"king", "queen"}
+    assert {row["context"] for row in table(lines)} == {row["context"] for row in table(contexts)}
+    assert "another text" not in result.stderr
+    evidence = json.loads(expect("explain", "model", "text.txt", "king", "queen", "--json").stdout)
+    assert sum(context["share"] for context in evidence["contexts"]) == pytest.approx(1)
+    never = json.loads(expect("explain", "model", "text.txt", "king", "dog", "--json").stdout)
+    assert (never["joint_count"], never["pmi"]) == (0, None)
+    (folder / "other.txt").write_text(TEXT * 2)
+    assert "another text" in expect("explain", "model", "other.txt", "king", "queen").stderr
+    evidence = json.loads(expect("explain", "v.bin", "text.txt", "king", "cat", "--case", "keep", "--json").stdout)
+    assert evidence["same_corpus"] is None

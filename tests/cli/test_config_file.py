@@ -122,8 +122,6 @@ def test_unusable_files_are_refused_in_one_line(tmp_path, content, code, fact):
     message = refused("train", "skipgram", "missing.txt", "-o", "v", "--config", path, code=code)
     assert fact in message
     assert str(path) in message
-
-
-def test_a_folder_is_no_config_file(tmp_path):
-    message = refused("train", "skipgram", "missing.txt", "-o", "v", "--config", tmp_path, code=1)
-    assert str(tmp_path) in message
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    assert str(path) in refused("train", "skipgram", "missing.txt", "-o", "v", "--config", path, code=1)

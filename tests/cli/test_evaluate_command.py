@@ -1,9 +1,8 @@
-"""`embeddings evaluate`."""
+"""`embeddings evaluate` and `compare` of word vectors."""
 
 import json
 
 import numpy as np
-import pytest
 from commands import SMALL, TEXT, expect, refused, table
 
 import embeddings as em
@@ -11,17 +10,7 @@ import embeddings as em
 COLUMNS = ["vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total"]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    words = ["the", "king", "queen", "rules", "land", "dog", "cat", "eats", "bone"]
-    em.Vectors(words, np.random.default_rng(1).normal(size=(9, 6))).save("v.bin")
-    (tmp_path / "pairs.tsv").write_text("king\tqueen\t9\ndog\tcat\t8\nking\tbone\t1\nland\tbone\t3\nking\tunseen\t2\n")
-    (tmp_path / "questions.txt").write_text(": animals\nking queen dog cat\nking queen dog unseen\n")
-    return tmp_path
-
-
-def test_json_and_tables():
+def test_json_and_tables(folder):
     sets = ["--similarity", "pairs.tsv", "--analogy", "questions.txt"]
     rows = json.loads(expect("evaluate", "v.bin", "v.bin", *sets, "--json").stdout)
     assert {"vectors", "set", "measure", "value", "covered", "total"} <= set(rows[0])
@@ -39,16 +28,36 @@ def test_scores_before_a_failure_are_printed(folder):
     assert [row["vectors"] for row in json.loads(result.stdout)] == ["v.bin", "v.bin"]
 
 
-def test_learned_vectors_of_unknown_words_are_reported_apart(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "corpus.txt").write_text(TEXT + "an emu and a yak\n")
-    (tmp_path / "pairs.txt").write_text("king queen 9\ndog zebra 2\ncat emu 5\nking yak 1\n")
-    expect("train", "skipgram", "corpus.txt", "-o", "model", "--min-count", 5, "--unknown-rows", 1, *SMALL)
-    score = ["evaluate", "model", "--similarity", "pairs.txt"]
+def test_learned_vectors_of_unknown_words_are_reported_apart(folder):
+    (folder / "corpus.txt").write_text(TEXT + "an emu and a yak\n")
+    (folder / "pairs.txt").write_text("king queen 9\ndog zebra 2\ncat emu 5\nking yak 1\n")
+    expect("train", "skipgram", "corpus.txt", "-o", "learned", "--min-count", 5, "--unknown-rows", 1, *SMALL)
+    score = ["evaluate", "learned", "--similarity", "pairs.txt"]
     (row, *_) = table(expect(*score).stdout)
     assert (row["covered"], row["total"]) == ("1", "4")
     (row, *_) = table(expect(*score, "--unknown", "learned").stdout)
     assert (row["covered"], row["composed"], row["total"]) == ("4", "3", "4")
-    expect("train", "skipgram", "corpus.txt", "-o", "plain", *SMALL)
-    assert "unknown_rows" in refused("evaluate", "plain", "--similarity", "pairs.txt", "--unknown", "learned", code=2)
-    assert "--similarity" in refused("evaluate", "model", "--stats", "--unknown", "learned", code=2)
+    assert "unknown_rows" in refused("evaluate", "model", "--similarity", "pairs.txt", "--unknown", "learned", code=2)
+    assert "--similarity" in refused("evaluate", "learned", "--stats", "--unknown", "learned", code=2)
+
+
+def test_compare_prints_paired_tests(folder):
+    command = ["compare", "v.bin", "v.bin", "--similarity", "pairs.tsv"]
+    rows, lines = json.loads(expect(*command, "--json").stdout), table(expect(*command).stdout)
+    expected = [("spearman", 0, 4), ("pearson", 0, 4)]
+    assert [(row["measure"], row["difference"], row["items"]) for row in rows] == expected
+    assert [(row["measure"], float(row["difference"]), int(row["items"])) for row in lines] == expected
+    assert {row["first"] for row in lines} == {"v.bin"}
+
+
+def test_compare_without_common_items(folder):
+    em.Vectors(["other", "words"], np.eye(2)).save("other.bin")
+    result = expect("compare", "v.bin", "other.bin", "--similarity", "pairs.tsv")
+    assert result.stdout == ""
+    assert "nothing to compare" in result.stderr
+    result = expect("compare", "v.bin", "v.bin", "other.bin", "--similarity", "pairs.tsv")
+    assert "v.bin" in result.stdout
+    assert result.stderr.rstrip().endswith("other.bin")
+    result = expect("compare", "classifier", "v.bin", "--similarity", "pairs.tsv")
+    assert "classifier is a classifier" in result.stderr
+    assert "v.bin is" not in result.stderr

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from commands import expect, refused, run, table
+from commands import expect, run, table
 from supervised_models import supervised_model
 
 LINES = ["__label__a the where", "naïve a a __label__é", "__label__c __label__d 北海道", "the"]
@@ -14,12 +14,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.ftz").write_bytes(supervised_model(quantised=True, pruned=11).data)
     (tmp_path / "t.txt").write_text("\n".join(LINES) + "\n")
-    rows = [("the where", ["a"]), ("naïve a a", ["é"]), ("北海道", ["c", "d"]), ("the", [])]
-    (tmp_path / "t.jsonl").write_text(
-        "".join(json.dumps({"text": text, "label": names}) + "\n" for text, names in rows)
-    )
-    (tmp_path / "t.tsv").write_text("words\ttopics\n" + "".join(f"{text}\t{'|'.join(n)}\n" for text, n in rows))
-    (tmp_path / "empty.txt").write_text("")
     return tmp_path
 
 
@@ -40,8 +34,6 @@ def test_metrics():
     (row,) = [row for row in table(result.stdout) if row["measure"] == "precision-at-recall:30@all"]
     assert row["section"] == "a"
     assert "'zz'" in run("evaluate", "m.ftz", "--labels", "t.txt", "--metric", "f1:zz").stderr
-    assert "f2" in refused("evaluate", "missing", "--labels", "t.txt", "--metric", "f2", code=2)
-    assert "--metric requires --labels" in refused("evaluate", "m.ftz", "--metric", "f1:a", code=2)
 
 
 def test_single_labels_are_shown_once_and_unknown_ones_are_named(folder):

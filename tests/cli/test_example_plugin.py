@@ -63,19 +63,13 @@ def test_it_is_listed(installed):
     assert "skipgram" in listed
 
 
-def test_it_is_in_the_help(installed):
-    assert "ppmi" in expect("train", "--help").stdout
+def test_its_help_has_what_it_supports(installed):
     text = " ".join(expect("train", "ppmi", "--help").stdout.split())
     assert "--dim INTEGER Dimension of the vectors." in text
     assert "--window INTEGER Maximum distance between a word and its context words. [default: 2" in text
     assert "--min-count INTEGER Drop words that occur less often. [default: 5" in text
     assert "Example: embeddings train ppmi" in text
     assert len(expect("train", "ppmi", "--help").stdout.splitlines()) <= LINES
-
-
-def test_what_it_does_not_support_is_not_in_its_help(installed):
-    text = expect("train", "ppmi", "--help").stdout
-    assert "--dim" in text
     for option in ("--threads", "--checkpoint-every", "--resume", "--init", "--freeze", "--continue"):
         assert option not in text
 

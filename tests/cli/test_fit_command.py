@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from commands import expect, refused, table
+from commands import expect, table
 from composition_data import synthetic_phrases
 
 import embeddings as em
@@ -79,6 +79,3 @@ def test_vectors_of_any_kind_are_added(folder):
     vectors = em.load(folder / "vectors.bin")
     np.testing.assert_array_equal(np.array(text.split("\t"), np.float32), vectors["w1"] + vectors["w2"])
     assert expect(*command).stdout == text
-    message = refused(*command, "--function", "tensor-indexing", code=2)
-    assert "'tensor-indexing'" in message
-    assert "additive, multiplicative, own" in message

@@ -42,9 +42,6 @@ def test_new_words_join_the_vectors(folder):
     assert only.words == ["emu", "the_land"]
     assert np.array_equal(only["emu"], vectors["emu"])
     expect("induce", "v.txt", "corpus.txt", "new.txt", "-o", "x.txt", "--method", "mean", code=1)  # all are known
-
-
-def test_another_corpus_is_noted(folder):
     (folder / "other.txt").write_text(NEW * 3)
-    result = expect("induce", "model", "other.txt", "new.txt", "-o", "v.txt", "--method", "mean")
+    result = expect("induce", "model", "other.txt", "new.txt", "-o", "y.txt", "--method", "mean")
     assert "another text" in result.stderr

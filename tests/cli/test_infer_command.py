@@ -1,4 +1,4 @@
-"""Documents: `embeddings infer`, and neighbours, indexes, exports and evaluations of documents."""
+"""Documents: `embeddings infer`, and neighbours and exports of documents."""
 
 import csv
 import json
@@ -70,21 +70,6 @@ def test_lines_of_a_text_are_numbered(models, tmp_path):
     assert vectors.words == ["0", "1", "2", "3"]
     assert vectors.matrix.any(axis=1).tolist() == [True, False, False, True]
     assert "exists" in refused("infer", models[0], tmp_path / "lines", "-o", tmp_path / "v.npy", code=1)
-
-
-def test_export_of_documents(models, tmp_path):
-    expect("export", models[0], tmp_path / "d.parquet", "--table", "documents")
-    exported, expected = em.load(tmp_path / "d.parquet"), em.load_model(models[0]).documents
-    assert exported.words == expected.words
-    np.testing.assert_array_equal(exported.matrix, expected.matrix)
-
-
-def test_evaluation_infers(models, documents):
-    rows = {row["measure"]: row for row in table(expect("evaluate", models[1], "--documents", documents).stdout)}
-    for row in (rows["accuracy"], rows["macro-f1"]):
-        assert (row["covered"], row["total"]) == ("150", "150")
-        assert float(row["value"]) > 0.95
-    assert "infer" in expect("evaluate", models[1], "--documents", documents, "--json").stdout
 
 
 def test_tags_of_several_columns(documents, tmp_path):

@@ -14,25 +14,6 @@ from remote_servers import web_server
 import embeddings as em
 from embeddings.cli.info import describe
 from embeddings.corpora.reading import compression
-from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.models.model import Model
-from embeddings.vectors.vectors import Vectors
-
-WORDS = ["the", "king", "queen", "new york"]
-
-
-@pytest.fixture
-def vectors():
-    return Vectors(WORDS, np.random.default_rng(0).standard_normal((4, 6)), counts=[9, 5, 5, 1])
-
-
-@pytest.fixture
-def model(tmp_path, vectors):
-    output = np.arange(24, dtype=np.float32).reshape(4, 6)
-    tables = {"output": output, "bias": np.ones(3, np.float32), "positions": np.ones((5, 6), np.float32)}
-    vocabulary = Vocabulary(WORDS, [9, 5, 5, 1], total=30)
-    Model("skipgram", vectors=vectors, vocabulary=vocabulary, tables=tables, settings={"dim": 6}).save(tmp_path / "m")
-    return tmp_path / "m"
 
 
 def info(path, *more):
@@ -45,7 +26,7 @@ def test_info_on_remote_vectors_reads_their_words(tmp_path, vectors, own_cache):
     with web_server(files=files) as server:
         properties = describe(f"{server.url}/v.npy", full=True)
     assert properties["words"] == 4
-    assert properties["first_words"] == WORDS
+    assert properties["first_words"] == vectors.words
 
 
 @pytest.mark.parametrize(
@@ -66,9 +47,9 @@ def test_info_on_vectors(tmp_path, vectors, name, format_name, words, dim):
     assert (properties["what"], properties["format"]) == ("vectors", format_name)
     assert (properties.get("words"), properties.get("dim")) == (words, dim)
     assert properties["size"] == (tmp_path / name).stat().st_size
-    assert properties.get("first_words", WORDS[:3]) == WORDS[:3]
+    assert properties.get("first_words", vectors.words[:3]) == vectors.words[:3]
     full = info(tmp_path / name, "--full", "--allow-pickle")
-    assert (full["words"], full["dim"], full["first_words"]) == (3, 6, WORDS[:3])
+    assert (full["words"], full["dim"], full["first_words"]) == (3, 6, vectors.words[:3])
     assert full["checked"]
 
 

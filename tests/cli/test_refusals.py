@@ -131,13 +131,31 @@ BAD = [
     (["evaluate", "m.ftz", "--labels", "labels.txt", "--stats"], 2, ["--labels cannot be combined with --stats"]),
     (["evaluate", "m.ftz", "--labels", "text.txt"], 1, ["text.txt has no labels"]),
     (["evaluate", "m.ftz", "-k", "2"], 2, ["--top requires --labels"]),
+    (["evaluate", "missing", "--labels", "labels.txt", "--metric", "f2"], 2, ["f2"]),
+    (["evaluate", "m.ftz", "--metric", "f1:a"], 2, ["--metric requires --labels"]),
     (["compare", "v.bin"], 2, ["two VECTORS"]),
+    (["concordance", "text.txt", "king", "--window", "3"], 2, ["OTHER"]),
+    (["explain", "model", "text.txt", "king", "queen", "--case", "keep"], 2, ["--case"]),
     (["export", "missing", "x.what"], 1, ["'.what'"]),
     (["export", "v.bin", "x.txt", "--antonyms", "words.txt"], 2, ["--antonyms requires --retrofit"]),
+    (["export", "v.bin", "x.txt", "--retrofit", "missing"], 1, ["missing"]),
+    (["export", "v.bin", "x.txt", "--table", "output"], 2, ["model"]),
+    (["export", "v.bin", "x.bin", "--words", "0"], 2, ["0"]),
+    (["export", "v.bin", "x.bin", "--counts"], 2, ["counts"]),
+    (["export", "m.ftz", "new.npy", "--format", "fasttext"], 1, ["new.npy", "exists"]),
     (["embed", "v.bin", "text.txt", "-o", "x.txt"], 1, [".parquet"]),
     (["embed", "v.bin", "text.txt", "-output", "x.npy"], 2, ["-output"]),
+    (["embed", "v.bin", "text.txt", "-o", "new.npy"], 1, ["new.npy", "exists"]),
+    (["embed", "v.bin", "rows.jsonl", "-o", "rows.jsonl", "--text-column", "text", "--force"], 2, ["overwrite"]),
+    (["embed", "documents", "text.txt", "-o", "x.npy"], 2, ["infer"]),
     (["predict", "v.bin", "a"], 2, ["not a classifier"]),
     (["predict", "m.ftz", "a", "--force"], 2, ["--force requires --out"]),
+    (["predict", "m.ftz", "a b", "--text-column", "text"], 1, ["'a b'"]),
+    (["predict", "m.ftz", "text.txt", "-o", "x.csv"], 1, ["extension", "x.csv"]),
+    (["predict", "m.ftz", "text.txt", "-o", "text.txt", "--force"], 2, ["overwrite", "text.txt"]),
+    (["predict", "m.ftz", "text.txt", "-o", "m.ftz", "--force"], 2, ["overwrite", "m.ftz"]),
+    (["predict", "m.ftz", "text.txt", "-o", "new.txt"], 1, ["new.txt", "exists"]),
+    (["predict", "m.ftz", "the where", "-k", "0"], 2, ["--top must be"]),
     (["quantize", "m.ftz", "-o", "m.ftz", "--force"], 2, ["overwrite"]),
     ([*QUANTIZE, "--epochs", "3"], 2, ["--epochs requires --retrain"]),
     ([*QUANTIZE, "--retrain", "labels.txt"], 2, ["--retrain requires --cutoff"]),
@@ -152,6 +170,7 @@ BAD = [
     ([*FIT, "--joiner", "+"], 1, ["got 0", "--min-phrases"]),
     (["compose", "v.bin", "king", "unheard", "--function", "additive"], 1, ["'unheard'"]),
     (["compose", "v.bin", "king", "queen", "--function", "sum"], 2, ["'sum'"]),
+    (["compose", "v.bin", "king", "queen", "--function", "tensor-indexing"], 2, ["additive, multiplicative, own"]),
     ([*INDUCE, "--min-count", "1000"], 1, ["--min-count"]),
     ([*INDUCE, "--method", "mean", "--ridge", "1"], 2, ["--ridge"]),
     ([*INDUCE[:3], "blank.txt", *INDUCE[4:]], 1, ["blank.txt"]),
@@ -185,6 +204,7 @@ def place(tmp_path_factory):
         patch.chdir(folder)
         expect("train", "skipgram", "text.txt", "-o", "model", *SMALL)
         expect("train", "classifier", "labels.txt", "-o", "classifier", "--dim", "2", "--epochs", "1")
+        expect("train", "paragraph-dbow", "text.txt", "-o", "documents", *SMALL)
         expect("index", "lsh", "v.bin", "-o", "saved", "--bits", "64")
         expect("index", "v.bin", "rows.jsonl", "-o", "docs.index")
     return folder

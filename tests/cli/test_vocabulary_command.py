@@ -1,22 +1,11 @@
 """`embeddings vocabulary`."""
 
 import json
-from pathlib import Path
 
-import pytest
 from commands import expect, refused
 
 
-@pytest.fixture
-def folder(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    rows = [{"id": i, "text": f"the cat number{i} sat\non the mat", "lang": "en"} for i in range(50)]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "more.csv").write_text("body\n" + "the dog\n" * 10)
-    return tmp_path
-
-
-def test_counts_are_saved_printed_and_merged(folder):
+def test_counts_are_saved_printed_and_merged(folder, own_cache):
     options = ["--text-column", "text", "-o", "v.txt", "--top", "2", "--min-count", "2"]
     assert expect("vocabulary", "rows.jsonl", *options).stdout == "word\tcount\nthe\t100\ncat\t50\n"
     assert (folder / "v.txt").read_text() == "the 100\ncat 50\nmat 50\non 50\nsat 50\n"
@@ -26,7 +15,7 @@ def test_counts_are_saved_printed_and_merged(folder):
     assert all(fact in message for fact in (".arrow", ".txt", "v.csv"))
 
 
-def test_the_undercount_of_a_small_table_is_reported(folder):
+def test_the_undercount_of_a_small_table_is_reported(folder, own_cache):
     options = ["--text-column", "text", "-o", "v.txt", "--max-types", "12"]
     result = expect("vocabulary", "rows.jsonl", *options)
     assert "--max-types: counts may be too low by up to" in result.stderr
@@ -34,7 +23,7 @@ def test_the_undercount_of_a_small_table_is_reported(folder):
     assert result.stdout.startswith("word\tcount\nthe\t100\n")
 
 
-def test_documents_that_are_counted(folder):
+def test_documents_that_are_counted(folder, own_cache):
     (folder / "blocks.txt").write_text("the cat\nthe cat\n\nthe dog\n")
     options = ["blocks.txt", "-o", "v.txt", "--force", "--min-documents", 2]
     assert expect("vocabulary", *options).stdout == "word\tcount\nthe\t3\ncat\t2\n"
