@@ -25,7 +25,7 @@ class Server:
         self.address = self.process.stdout.readline().strip()
         assert self.address, self.process.stderr.read()
         parts = urlsplit(self.address)
-        self.port, self.token = parts.port, parts.fragment
+        self.port, self.token, self.host = parts.port, parts.fragment, f"Host: {parts.netloc}"
         self.opener = build_opener(ProxyHandler({}))
 
     def get(self, path, **headers):

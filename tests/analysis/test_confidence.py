@@ -9,27 +9,6 @@ from scipy import stats
 import embeddings as em
 from embeddings.analysis.confidence import cosines_and_ranks
 
-TEXTS = [f"the {a} {b} the {c}" for a in ["king", "queen"] for b in ["rules", "sees"] for c in "abcdefgh"] * 3
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    return em.Corpus(TEXTS)
-
-
-@pytest.fixture(scope="module")
-def model(corpus):
-    return em.SkipGram(dim=8, min_count=1, subsample=0, epochs=2).train(corpus, threads=1)
-
-
-@pytest.fixture(scope="module")
-def replicates(model, corpus):
-    return em.analysis.stability(model, corpus, resamples=4, seeds=3, threads=1, seed=5)
-
-
-def normalized(vectors):
-    return vectors.matrix / np.linalg.norm(vectors.matrix, axis=1, keepdims=True)
-
 
 def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
     vectors = model.vectors
@@ -41,7 +20,7 @@ def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
         cosines = np.array([float(rows[king].astype(float) @ rows[row].astype(float)) for rows in replicates.resamples])
         seeds = np.array([float(rows[king].astype(float) @ rows[row].astype(float)) for rows in replicates.seeds])
         similarity = one.similarity
-        rest = np.delete(normalized(vectors) @ normalized(vectors)[king], king)
+        rest = np.delete(vectors.unit_rows @ vectors.unit_rows[king], king)
         center = cosines.mean()
         half = stats.t.ppf(0.975, 3) * (cosines.var(ddof=1) + (center - similarity.cosine) ** 2) ** 0.5
         assert similarity.low == pytest.approx(max(center - half, -1), abs=1e-4)
@@ -120,7 +99,7 @@ def test_arguments_are_checked(model, corpus):
     with pytest.raises(em.EmbeddingsError, match="Corpus"):
         em.analysis.stability(model, "text.txt")
     with pytest.raises(em.EmbeddingsError, match="too few"):
-        em.analysis.stability(model, em.Corpus(TEXTS[:3]), resamples=2)
+        em.analysis.stability(model, em.Corpus(["the king rules"] * 3), resamples=2)
     labelled = em.Corpus(["__label__a one two", "__label__b three four"] * 9, labels=em.corpora.LabelFormat())
     classifier = em.TextClassification(dim=4, epochs=1, min_count=1).train(labelled, threads=1)
     with pytest.raises(em.EmbeddingsError, match="classifier"):

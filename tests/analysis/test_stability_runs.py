@@ -12,39 +12,18 @@ from embeddings.corpora.corpus_cache import new_folder
 from embeddings.corpora.resampling import resample
 from embeddings.training.training_data import prepare
 
-TEXTS = [f"the {a} {b} the {c}" for a in ["king", "queen"] for b in ["rules", "sees"] for c in "abcdefgh"] * 3
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    return em.Corpus(TEXTS)
-
-
-@pytest.fixture(scope="module")
-def model(corpus):
-    return em.SkipGram(dim=8, min_count=1, subsample=0, epochs=2).train(corpus, threads=1)
-
-
-@pytest.fixture(scope="module")
-def replicates(model, corpus):
-    return em.analysis.stability(model, corpus, resamples=4, seeds=3, threads=1, seed=5)
-
-
-def normalized(vectors):
-    return vectors.matrix / np.linalg.norm(vectors.matrix, axis=1, keepdims=True)
-
 
 def test_each_replicate_is_a_training_of_its_own(model, corpus, replicates):
     trainer = em.SkipGram(**model.settings)
     for number, rows in enumerate(replicates.seeds, start=4):
         again = trainer.train(corpus, threads=1, seed=5 + number).vectors
-        assert np.abs(rows - normalized(again)).max() < 1e-3  # float16
+        assert np.abs(rows - again.unit_rows).max() < 1e-3  # float16
     encoded = corpus.encode()
     for number, rows in enumerate(replicates.resamples):
         with new_folder(None) as folder:
             drawn = resample(encoded, "documents", np.random.default_rng([5, number]), folder)
         again = trainer.learn(prepare(trainer, drawn, threads=1, seed=5 + number)).vectors
-        assert np.abs(rows - normalized(again)).max() < 1e-3
+        assert np.abs(rows - again.unit_rows).max() < 1e-3
     assert len({rows.tobytes() for rows in replicates.resamples + replicates.seeds}) == 7
 
 
@@ -77,8 +56,6 @@ def test_round_trip_and_damage(replicates, model, tmp_path):
     (tmp_path / "other" / "file").write_text("mine")
     with pytest.raises(em.EmbeddingsError, match="not replaced"):
         replicates.save(tmp_path / "other", force=True)
-    with pytest.raises(em.EmbeddingsError, match="other vectors"):
-        em.analysis.confident_neighbours(em.Vectors(["a", "b"], np.eye(2)), replicates, "a")
 
 
 def test_an_interrupt_keeps_finished_trainings(model, corpus):

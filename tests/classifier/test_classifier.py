@@ -6,31 +6,19 @@ import numpy as np
 import pytest
 from supervised_models import LABELS, TEXTS, WORDS, naive_probabilities, supervised_model
 
-import embeddings as em
 from embeddings.classifier.classifier import encode_texts
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write bytes to a file."""
-
-    def write(data, name="m.bin"):
-        (tmp_path / name).write_bytes(data)
-        return tmp_path / name
-
-    return write
-
-
-def test_quantised_rows_are_used_without_decoding_if_they_are_many(write, monkeypatch):
+def test_quantised_rows_are_used_without_decoding_if_they_are_many(load, monkeypatch):
     model = supervised_model(quantised=True, pruned=11, dim=5)
     monkeypatch.setattr("embeddings.classifier.classifier.SMALL_BYTES", 0)
-    classifier = em.load_classifier(write(model.data))
+    classifier = load(model.data)
     expected = [naive_probabilities(model, text) for text in TEXTS]
     np.testing.assert_allclose(classifier.predict_proba(TEXTS), expected, rtol=1e-4, atol=1e-6)
 
 
-def test_threads_and_batches_do_not_change_results(write, monkeypatch):
-    classifier = em.load_classifier(write(supervised_model().data))
+def test_threads_and_batches_do_not_change_results(load, monkeypatch):
+    classifier = load(supervised_model().data)
     texts = TEXTS * 40
     expected = classifier.predict_proba(texts)
     monkeypatch.setattr("embeddings.classifier.classifier.BLOCK_SCORES", 15)
@@ -40,14 +28,14 @@ def test_threads_and_batches_do_not_change_results(write, monkeypatch):
     np.testing.assert_allclose(one.probabilities, many.probabilities, rtol=1e-6)
 
 
-def test_cached_words_give_the_same_sums(write, monkeypatch):
+def test_cached_words_give_the_same_sums(load, monkeypatch):
     """The first use of a word computes the sum of its rows, later ones find it, and other words may take its slot."""
     monkeypatch.setattr("embeddings.classifier.feature_extraction.CACHE_BYTES", 800)
     rng, model = np.random.default_rng(0), supervised_model(quantised=True, pruned=11)
     syllables = ["na", "ïv", "the", "北", "x" * 13]
     words = ["".join(rng.choice(syllables, rng.integers(1, 4))) for _ in range(60)]
     texts = [" ".join(rng.choice(words, 8)) for _ in range(100)]
-    classifier = em.load_classifier(write(model.data))
+    classifier = load(model.data)
     expected = [naive_probabilities(model, text) for text in texts]
     for _ in range(2):
         np.testing.assert_allclose(classifier.predict_proba(texts, threads=1), expected, rtol=1e-4, atol=1e-6)
@@ -56,7 +44,7 @@ def test_cached_words_give_the_same_sums(write, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [{}, {"quantised": True}, {"quantised": True, "pruned": 11}, {"max_n": 0}])
-def test_scores_of_rows_give_the_same_predictions(write, kind):
+def test_scores_of_rows_give_the_same_predictions(load, kind):
     """With few labels and much text, the scores of rows are computed once; with many labels they never are."""
     texts = [" ".join(rng.choice(WORDS, 9)) for rng in map(np.random.default_rng, range(100))]
     for loss, labels, dim, uses_scores in [
@@ -64,7 +52,7 @@ def test_scores_of_rows_give_the_same_predictions(write, kind):
         ("hierarchical softmax", 2, 5, False),
     ]:  # fmt: skip
         model = supervised_model(loss, labels=LABELS[:labels], dim=dim, **kind)
-        classifier = em.load_classifier(write(model.data))
+        classifier = load(model.data)
         assert not classifier.choose_means(20).gives_scores
         before = classifier.rank(*encode_texts(texts), means=classifier._means)
         assert classifier.choose_means(10_000).gives_scores == uses_scores

@@ -12,17 +12,6 @@ from embeddings.errors import SettingError
 from embeddings.kernels.matrix_rows import DenseRows
 
 
-@pytest.fixture
-def load(tmp_path):
-    """The classifier in these bytes."""
-
-    def load(data):
-        (tmp_path / "m.bin").write_bytes(data)
-        return em.load_classifier(tmp_path / "m.bin")
-
-    return load
-
-
 def naive_pruned(model, cutoff):
     """The model with the rows of largest norm only."""
     norms = np.linalg.norm(model.inputs, axis=1)

@@ -36,6 +36,7 @@ TUNED = ["tune", "classifier", "labels.txt", "-o", "x", "--trials", "1", "--metr
 INDUCE = ["induce", "model", "text.txt", "words.txt", "-o", "x.txt"]
 SHIFT = ["shift", "rows.jsonl", "--text-column", "text"]
 EVALUATE = ["evaluate", "v.bin"]
+EXPLORE = ["explore", "model", "--no-browser"]
 FIT = ["fit", "v.bin", "-o", "x"]
 QUANTIZE = ["quantize", "m.ftz", "-o", "x.ftz"]
 BAD = [
@@ -136,6 +137,17 @@ BAD = [
     (["compare", "v.bin"], 2, ["two VECTORS"]),
     (["concordance", "text.txt", "king", "--window", "3"], 2, ["OTHER"]),
     (["explain", "model", "text.txt", "king", "queen", "--case", "keep"], 2, ["--case"]),
+    ([*EXPLORE, "--groups", "0"], 2, ["--groups"]),
+    ([*EXPLORE, "--groups", "101"], 2, ["--groups", "100"]),
+    ([*EXPLORE, "--groups", "groups.tsv"], 2, ["--groups"]),
+    ([*EXPLORE, "--confidence", "."], 1, ["embeddings stability"]),
+    ([*EXPLORE, "--case", "keep"], 2, ["--case", "--corpus"]),
+    ([*EXPLORE, "--documents", "--corpus", "text.txt"], 2, ["--documents", "--corpus"]),
+    ([*EXPLORE, "--corpus", "missing.txt"], 1, ["missing.txt"]),
+    ([*EXPLORE, "--texts", "."], 1, ["index of texts"]),
+    ([*EXPLORE, "--allow-faiss"], 2, ["--texts"]),
+    ([*EXPLORE, "--port", "70000"], 2, ["--port"]),
+    ([*EXPLORE, "--map-words", "100001"], 2, ["--map-words"]),
     (["export", "missing", "x.what"], 1, ["'.what'"]),
     (["export", "v.bin", "x.txt", "--antonyms", "words.txt"], 2, ["--antonyms requires --retrofit"]),
     (["export", "v.bin", "x.txt", "--retrofit", "missing"], 1, ["missing"]),

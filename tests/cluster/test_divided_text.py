@@ -1,10 +1,45 @@
-"""Which text the workers of a cluster read."""
+"""Which text the workers of a cluster read, and in which ranges of files."""
 
 import pytest
 
 import embeddings as em
-from embeddings.cluster.divided_text import can_divide
+from embeddings.cluster.divided_text import can_divide, divide_files
+from embeddings.corpora.reading.reader import SourceReader
+from embeddings.corpora.reading.sources import File
 from embeddings.training.run_options import RunOptions
+
+
+def test_files_that_are_not_plain_text_are_not_cut(tmp_path):
+    import gzip
+
+    table, packed, text = tmp_path / "a.jsonl", tmp_path / "b.txt.gz", tmp_path / "c.txt"
+    table.write_text('{"text": "a"}\n' * 100)
+    packed.write_bytes(gzip.compress(b"a b c\n" * 5000))
+    text.write_text("a b c\n" * 200)
+    files = [*map(File, (table, packed, text))]
+    parts = divide_files(files, 6, "utf-8")
+    assert [file for part in parts for file in part if file in files[:2]] == files[:2]
+    assert sum(file.path == text for part in parts for file in part) > 1
+    assert sum(len(part) for part in divide_files(files, 6, "cp1252")) == 3
+    with pytest.raises(em.EmbeddingsError, match="does not exist"):
+        divide_files([File(tmp_path / "missing")], 2, "utf-8")
+
+
+@pytest.mark.parametrize("start", ['{"key": "value"}', "PAR1", "BZh", "%PDF-", "WARC/", '[{"a": 1}]'])
+def test_ranges_of_plain_text_are_read_as_text_whatever_they_begin_with(start, tmp_path):
+    text = tmp_path / "a.txt"
+    text.write_text("a b c\n" + f"{start} d\n" * 100)
+    (whole,), parts = divide_files([File(text)], 1, "utf-8"), divide_files([File(text)], 5, "utf-8")
+    reader = SourceReader("strict")
+    read = [b"".join(block.data for file in files for block in reader.read(file)) for files in (whole, *parts)]
+    assert all(read)
+    assert b"".join(read[1:]) == read[0] == text.read_bytes()
+
+
+def test_json_lines_without_an_extension_are_not_cut(tmp_path):
+    (tmp_path / "a").write_text('{"text": "a"}\n' * 100)
+    files = [File(tmp_path / "a")]
+    assert [part for part in divide_files(files, 4, "utf-8") if part] == [files]
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ SEVERAL = {  # files that test several modules in turn, or a whole room
     | {"full_disk", "torch_plugin", "without_gensim"},
     "core": {"budget", "layout"},
     "corpora": {"tables"},
-    "explorer": {"explore_command", "explore_page"},
+    "explorer": {"explore_page"},
     "formats": {"ecosystem", "folder_formats", "format_contract", "mutated_files", "odd_files"},
     "plugins": {"refused_settings"},
 }

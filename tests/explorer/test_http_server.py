@@ -67,8 +67,7 @@ def test_other_hosts_are_refused(server, host, path):
 
 
 def test_exactly_one_host_is_required(server):
-    own = f"Host: 127.0.0.1:{server.port}"
-    token = f"Authorization: Bearer {server.token}"
+    own, token = server.host, f"Authorization: Bearer {server.token}"
     assert " 421 " in server.send("GET /api/info HTTP/1.1", token)[0]
     assert " 421 " in server.send("GET /api/info HTTP/1.1", own, "Host: evil.example", token)[0]
     assert " 200 " in server.send("GET /api/info HTTP/1.1", own, token, "Connection: close")[0]
@@ -83,31 +82,40 @@ def test_requests_of_other_pages_are_refused(server, headers):
 
 
 @pytest.mark.parametrize(
+    "query",
+    ["", "word=", "word=%20", "word=king&word=dog", "word=king&top=0", "word=king&top=101", "word=king&top=1e1",
+     "word=king&top=-1", "word=king&top=%EF%BC%91", "word=king&other=1", "word=%ff%fe", "word=" + "x" * 1001,
+     "word=king&" + "&".join(f"a{i}=1" for i in range(100))],
+)  # fmt: skip
+def test_wrong_parameters_are_refused(server, query):
+    status, _, body = server.get(f"/api/neighbours?{query}", Authorization=f"Bearer {server.token}")
+    assert status == 400
+    assert json.loads(body)["error"]
+
+
+@pytest.mark.parametrize(
     "path",
     ["/../pyproject.toml", "/..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/page/main.js",
      "/main.js%00", "/main.js/", "/./main.js", "/api/../main.js", "/api/", "/api/__init__", "http://127.0.0.1/main.js"],
 )  # fmt: skip
 def test_no_other_path_is_served(server, path):
-    own = f"Host: 127.0.0.1:{server.port}"
-    status, _ = server.send(f"GET {path} HTTP/1.1", own, f"Authorization: Bearer {server.token}", "Connection: close")
+    headers = (server.host, f"Authorization: Bearer {server.token}", "Connection: close")
+    status, _ = server.send(f"GET {path} HTTP/1.1", *headers)
     assert status.split()[1] in ("404", "400") or (path.startswith("http://") and " 200 " in status)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW"])
 def test_nothing_can_be_written(server, method):
-    status, body = server.send(
-        f"{method} /api/info HTTP/1.1", f"Host: 127.0.0.1:{server.port}", "Content-Length: 4", body=b"a=1&"
-    )
+    status, body = server.send(f"{method} /api/info HTTP/1.1", server.host, "Content-Length: 4", body=b"a=1&")
     assert " 501 " in status
     assert "Access-Control" not in body
 
 
 def test_a_body_ends_the_connection(server):
     """Else what it contains would be read as the next request."""
-    own = f"Host: 127.0.0.1:{server.port}"
-    smuggled = f"GET /main.js HTTP/1.1\r\n{own}\r\n\r\n".encode()
+    smuggled = f"GET /main.js HTTP/1.1\r\n{server.host}\r\n\r\n".encode()
     for header in (f"Content-Length: {len(smuggled)}", "Transfer-Encoding: chunked"):
-        status, rest = server.send("GET / HTTP/1.1", own, header, body=smuggled)
+        status, rest = server.send("GET / HTTP/1.1", server.host, header, body=smuggled)
         assert " 400 " in status
         assert "HTTP/1.1 200" not in rest
 
@@ -115,9 +123,8 @@ def test_a_body_ends_the_connection(server):
 def test_big_requests_are_refused(server):
     assert server.ask("neighbours", word="x" * 10_000)[0] == 400
     assert server.ask("neighbours", word="x" * 65_600)[0] == 414
-    own = f"Host: 127.0.0.1:{server.port}"
-    assert " 431 " in server.send("GET / HTTP/1.1", own, f"X-Long: {'x' * 65_600}")[0]
-    assert " 431 " in server.send("GET / HTTP/1.1", own, *(f"X-{i}: 1" for i in range(200)))[0]
+    assert " 431 " in server.send("GET / HTTP/1.1", server.host, f"X-Long: {'x' * 65_600}")[0]
+    assert " 431 " in server.send("GET / HTTP/1.1", server.host, *(f"X-{i}: 1" for i in range(200)))[0]
 
 
 @pytest.mark.parametrize(
@@ -131,12 +138,12 @@ def test_what_is_no_http_is_refused(server, line):
 
 @pytest.mark.parametrize("address", ["http://[x/", "http://other.example/", "http://127.0.0.1/api/info", "*", "?"])
 def test_addresses_that_are_no_path_are_refused(server, address):
-    status, _ = server.send(f"GET {address} HTTP/1.1", f"Host: 127.0.0.1:{server.port}", "Connection: close")
+    status, _ = server.send(f"GET {address} HTTP/1.1", server.host, "Connection: close")
     assert " 400 " in status
 
 
 def test_head_has_no_body(server):
-    status, rest = server.send("HEAD / HTTP/1.1", f"Host: 127.0.0.1:{server.port}", "Connection: close")
+    status, rest = server.send("HEAD / HTTP/1.1", server.host, "Connection: close")
     assert " 200 " in status
     assert rest.endswith("\r\n\r\n")
 
@@ -187,6 +194,11 @@ def test_only_this_computer_can_connect(server):
     for address in [*(addresses - {"127.0.0.1"}), *(["127.0.0.2"] if sys.platform == "linux" else [])]:
         with pytest.raises(OSError):  # noqa: PT011  # refused or timed out
             socket.create_connection((address, server.port), timeout=2).close()
+
+
+def test_replicates_of_other_vectors_are_refused(folder):
+    other = ("--confidence", folder / "replicates")
+    assert "other vectors" in refused("explore", folder / "words.parquet", *other, code=2)
 
 
 def test_hostile_words_and_other_formats(folder):

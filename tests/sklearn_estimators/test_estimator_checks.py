@@ -1,4 +1,4 @@
-"""scikit-learn's own checks on the estimators, whose numbers a wrapper turns into texts; the refusal of numbers."""
+"""scikit-learn's own checks on the estimators, whose numbers a wrapper turns into texts; what is refused."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import validate_data
 
 import embeddings as em
-from embeddings.errors import SettingError
+from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 
 SETTINGS = {"dim": 6, "min_count": 1, "epochs": 2, "subsample": 0}
 
@@ -116,3 +116,57 @@ def test_numbers_are_refused(fitted, numbers, message):
             estimator.fit(numbers, [0, 1, 1])
         with pytest.raises(SettingError, match=f"^{message}$"):
             apply(numbers)
+
+
+INVALID_PARAMETERS = {
+    em.sklearn.MeanVectorizer: [
+        ({"trainer": "skipgrams"}, RegistryError, "'skipgrams'"),
+        ({"trainer": 3}, SettingError, "trainer must be a name"),
+        ({"trainer": em.SkipGram}, SettingError, "trainer must be a name"),
+        ({"settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
+        ({"trainer": em.CBOW(), "settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
+        ({"settings": {"dim": 0}}, SettingError, "dim.*0"),
+        ({"settings": 3}, TypeError, "mapping"),
+        ({"settings": {3: 3}}, TypeError, "strings"),
+        ({"vectors": 3}, SettingError, "vectors must be.*3"),
+        ({"vectors": "nowhere"}, EmbeddingsError, "nowhere"),
+        ({"pool": "sif", "constant": 0}, SettingError, "constant.*1e-09"),
+        ({"pool": "sif", "constant": float("nan")}, SettingError, "constant.*nan"),
+        ({"pool": "median"}, SettingError, "pool.*'median'"),
+        ({"pool": "mean", "constant": 0.1}, SettingError, "constant.*sif"),
+        ({"pool": "mean", "frequencies": "texts"}, SettingError, "frequencies.*sif"),
+        ({"pool": "sif", "frequencies": "x"}, SettingError, "frequencies.*vectors, texts.*'x'"),
+        ({"remove_components": -1}, SettingError, "remove_components.*-1"),
+        ({"remove_components": True}, SettingError, "remove_components.*True"),
+        ({"tokenizer": "x"}, RegistryError, "'x'"),
+        ({"case": "upper"}, SettingError, "case.*'upper'"),
+        ({"threads": 0}, SettingError, "threads.*0"),
+        ({"random_state": -1}, SettingError, "random_state.*-1"),
+        ({"random_state": "x"}, ValueError, "'x'"),
+    ],
+    em.sklearn.ParagraphVectorizer: [
+        ({"trainer": "skipgram"}, SettingError, "trainer.*paragraph-dbow.*'skipgram'"),
+        ({"trainer": em.CBOW()}, SettingError, "trainer.*paragraph-dbow.*CBOW"),
+        ({"infer_epochs": 0}, SettingError, "infer_epochs.*0"),
+        ({"tokenizer": str.split}, SettingError, "tokenizer must be a name"),
+        ({"threads": 0}, SettingError, "threads.*0"),
+    ],
+    em.sklearn.TextClassifier: [
+        ({"trainer": "skipgram"}, SettingError, "trainer must be"),
+        ({"settings": {"dims": 3}}, SettingError, "dim"),
+        ({"k": 0}, SettingError, "k must be"),
+        ({"threshold": 2.0}, SettingError, "threshold must be"),
+        ({"threads": 0}, SettingError, "threads"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "error", "message"),
+    [(kind, *case) for kind, cases in INVALID_PARAMETERS.items() for case in cases],
+)
+def test_fit_refuses_invalid_parameters(kind, parameters, error, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    estimator = kind(**parameters)
+    with pytest.raises(error, match=message):
+        estimator.fit(["a b c"] * 9, [0, 1, 1] * 3)

@@ -6,6 +6,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+from labelled_texts import labelled
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -14,17 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import embeddings as em
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
 SMALL = {"dim": 6, "epochs": 20, "learning_rate": 0.5}
-
-
-def labelled(classes=("a", "b", "c"), count=90):
-    """Texts whose words tell their class."""
-    rng = np.random.default_rng(3)
-    numbers = np.arange(count) % len(classes)
-    texts = [" ".join(f"{'abcdef'[n]}{rng.integers(6)} x{rng.integers(6)}" for _ in range(5)) for n in numbers]
-    return texts, [classes[n] for n in numbers]
 
 
 @pytest.fixture(scope="module")
@@ -128,21 +121,6 @@ def test_trainers_and_parameters():
     classifier = em.sklearn.TextClassifier(trainer, {"dim": 3}).fit(texts, labels)
     assert classifier.model_.settings["dim"] == 3
     assert em.sklearn.TextClassifier(settings=SMALL).get_params()["settings__dim"] == 6
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"trainer": "skipgram"}, "trainer must be"),
-        ({"settings": {"dims": 3}}, "dim"),
-        ({"k": 0}, "k must be"),
-        ({"threshold": 2.0}, "threshold must be"),
-        ({"threads": 0}, "threads"),
-    ],
-)
-def test_invalid_parameters(parameters, message):
-    with pytest.raises(SettingError, match=message):
-        em.sklearn.TextClassifier(**parameters).fit(*labelled())
 
 
 @pytest.mark.parametrize(

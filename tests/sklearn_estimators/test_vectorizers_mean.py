@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow
 import pytest
 import sklearn
+from labelled_texts import labelled
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.fixes import parse_version
 
 import embeddings as em
-from embeddings.errors import CorpusError, EmbeddingsError, RegistryError, SettingError
+from embeddings.errors import CorpusError, SettingError
 
 SMALL = {"dim": 8, "min_count": 1, "epochs": 3, "window": 2, "subsample": 0}
 WORDS = [f"w{i}" for i in range(40)]
@@ -28,15 +29,6 @@ def make_texts(count=60, seed=1):
     for number in range(count):
         chosen = rng.choice(WORDS, size=rng.integers(1, 12), p=shares / shares.sum()).tolist()
         yield "nobody knows" if number % 10 == 9 else " ".join([*chosen, "unseen"])
-
-
-def labelled(count=80):
-    """Texts of two classes with different words."""
-    rng = np.random.default_rng(3)
-    labels = (np.arange(count) % 2).tolist()
-    return [
-        " ".join(f"{'ab'[label]}{rng.integers(6)} c{rng.integers(6)}" for _ in range(4)) for label in labels
-    ], labels
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +76,6 @@ def test_unseen_words_are_composed():
     )
     np.testing.assert_allclose(vectorizer.transform(["Walks"])[0], vectorizer.vectors_["walks"], atol=1e-7)
     assert vectorizer.transform(["Walks"]).any()
-    again = pickle.loads(pickle.dumps(vectorizer))
-    np.testing.assert_array_equal(again.transform(["walks"]), vectorizer.transform(["walks"]))
 
 
 def test_forms_of_texts(vectors):
@@ -136,45 +126,6 @@ def test_texts_are_not_taken_for_file_names(vectors, tmp_path, monkeypatch):
     assert em.sklearn.MeanVectorizer(vectors=vectors).fit_transform(["w1"]).any()
     with pytest.raises(CorpusError, match="file"):
         em.Corpus(["w1"]).encode()
-
-
-INVALID_PARAMETERS = [
-    ({"trainer": "skipgrams"}, RegistryError, "'skipgrams'"),
-    ({"trainer": 3}, SettingError, "trainer must be a name"),
-    ({"trainer": em.SkipGram}, SettingError, "trainer must be a name"),
-    ({"settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
-    ({"trainer": em.CBOW(), "settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
-    ({"settings": {"dim": 0}}, SettingError, "dim.*0"),
-    ({"settings": 3}, TypeError, "mapping"),
-    ({"settings": {3: 3}}, TypeError, "strings"),
-    ({"vectors": 3}, SettingError, "vectors must be.*3"),
-    ({"vectors": "nowhere"}, EmbeddingsError, "nowhere"),
-    ({"pool": "sif", "constant": 0}, SettingError, "constant.*1e-09"),
-    ({"pool": "sif", "constant": float("nan")}, SettingError, "constant.*nan"),
-    ({"pool": "median"}, SettingError, "pool.*'median'"),
-    ({"pool": "mean", "constant": 0.1}, SettingError, "constant.*sif"),
-    ({"pool": "mean", "frequencies": "texts"}, SettingError, "frequencies.*sif"),
-    ({"pool": "sif", "frequencies": "x"}, SettingError, "frequencies.*vectors, texts.*'x'"),
-    ({"remove_components": -1}, SettingError, "remove_components.*-1"),
-    ({"remove_components": True}, SettingError, "remove_components.*True"),
-    ({"tokenizer": "x"}, RegistryError, "'x'"),
-    ({"case": "upper"}, SettingError, "case.*'upper'"),
-    ({"threads": 0}, SettingError, "threads.*0"),
-    ({"random_state": -1}, SettingError, "random_state.*-1"),
-    ({"random_state": "x"}, ValueError, "'x'"),
-]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    INVALID_PARAMETERS,
-    ids=[str(next(reversed(row[0]))) for row in INVALID_PARAMETERS],
-)
-def test_fit_refuses_invalid_parameters(parameters, error, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    vectorizer = em.sklearn.MeanVectorizer(**parameters)
-    with pytest.raises(error, match=message):
-        vectorizer.fit(["a b c"] * 9)
 
 
 def test_parameters_of_training_are_refused_next_to_vectors(vectors):
@@ -255,7 +206,7 @@ def test_settings_are_parameters():
 
 
 def test_pipelines_and_grid_search():
-    texts, labels = labelled()
+    texts, labels = labelled("ab", 80)
     pipeline = make_pipeline(em.sklearn.MeanVectorizer(settings={**SMALL, "epochs": 20}), LogisticRegression(C=100))
     assert pipeline.fit(texts[:60], labels[:60]).score(texts[60:], labels[60:]) == 1
     grid = [
@@ -271,11 +222,8 @@ def test_pipelines_and_grid_search():
 
 
 def test_fitted_estimators_can_be_pickled(vectors):
-    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, pool="sif", remove_components=1).fit(list(make_texts()))
-    again = pickle.loads(pickle.dumps(vectorizer))
-    np.testing.assert_array_equal(again.transform(["w1 w2"]), vectorizer.transform(["w1 w2"]))
-
-
-def test_scikit_learn_is_imported_on_first_use(python):
-    code = "import sys, embeddings, embeddings.cli; embeddings.Vectors; print('sklearn' in sys.modules)"
-    assert python("-c", code).stdout.strip() == "False"
+    means = em.sklearn.MeanVectorizer(vectors=vectors, pool="sif", remove_components=1).fit(list(make_texts()))
+    subwords = em.sklearn.MeanVectorizer("fasttext", {**SMALL, "buckets": 100}).fit(["w1 w2", "w2 w1"])
+    for vectorizer in (means, subwords):
+        again = pickle.loads(pickle.dumps(vectorizer))
+        np.testing.assert_array_equal(again.transform(["w1 w2 w"]), vectorizer.transform(["w1 w2 w"]))

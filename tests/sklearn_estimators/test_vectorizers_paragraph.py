@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from labelled_texts import labelled
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, make_pipeline
@@ -14,18 +15,9 @@ from embeddings.errors import SettingError
 SMALL = {"dim": 8, "min_count": 1, "epochs": 10, "subsample": 0}
 
 
-def labelled(count=60):
-    """Texts of two classes with different words."""
-    rng = np.random.default_rng(3)
-    labels = (np.arange(count) % 2).tolist()
-    return [
-        " ".join(f"{'ab'[label]}{rng.integers(6)} c{rng.integers(6)}" for _ in range(5)) for label in labels
-    ], labels
-
-
 @pytest.mark.parametrize("trainer", ["paragraph-dbow", "paragraph-dm"])
 def test_transform_infers(trainer):
-    texts, _ = labelled()
+    texts, _ = labelled("ab", 60)
     vectorizer = em.sklearn.ParagraphVectorizer(trainer, SMALL, random_state=5, infer_epochs=4)
     rows = vectorizer.fit_transform(texts)
     model = em.train(trainer, texts, threads=1, seed=5, **SMALL)
@@ -38,7 +30,7 @@ def test_transform_infers(trainer):
 
 
 def test_iterators_are_read_once():
-    texts, _ = labelled()
+    texts, _ = labelled("ab", 60)
     vectorizer = em.sklearn.ParagraphVectorizer(settings=SMALL)
     expected = vectorizer.fit(texts).transform(texts)
     np.testing.assert_array_equal(vectorizer.fit_transform(text for text in texts), expected)
@@ -46,7 +38,7 @@ def test_iterators_are_read_once():
 
 
 def test_trained_models(tmp_path):
-    texts, _ = labelled()
+    texts, _ = labelled("ab", 60)
     corpus = em.Corpus(texts, tokenizer="whitespace", case="keep")
     model = em.ParagraphDM(**SMALL).train(corpus, threads=1)
     model.save(tmp_path / "m")
@@ -61,23 +53,6 @@ def test_trained_models(tmp_path):
             em.sklearn.ParagraphVectorizer(model=model, **options).fit(texts)
 
 
-INVALID_PARAMETERS = [
-    ({"trainer": "skipgram"}, "trainer.*paragraph-dbow.*'skipgram'"),
-    ({"trainer": em.CBOW()}, "trainer.*paragraph-dbow.*CBOW"),
-    ({"infer_epochs": 0}, "infer_epochs.*0"),
-    ({"tokenizer": str.split}, "tokenizer must be a name"),
-    ({"threads": 0}, "threads.*0"),
-]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"), INVALID_PARAMETERS, ids=[str(next(iter(row[0]))) for row in INVALID_PARAMETERS]
-)
-def test_fit_refuses_invalid_parameters(parameters, message):
-    with pytest.raises(SettingError, match=message):
-        em.sklearn.ParagraphVectorizer(**parameters).fit(["a b c"] * 9)
-
-
 def test_models_that_do_not_infer_are_refused(tmp_path):
     model = em.CBOW(**SMALL).train(em.Corpus(["a b"] * 9))
     with pytest.raises(SettingError, match="cbow"):
@@ -89,7 +64,7 @@ def test_models_that_do_not_infer_are_refused(tmp_path):
 
 
 def test_unions_searches_and_pickles():
-    texts, labels = labelled()
+    texts, labels = labelled("ab", 60)
     both = FeatureUnion(
         [
             ("dbow", em.sklearn.ParagraphVectorizer("paragraph-dbow", {**SMALL, "epochs": 60, "learning_rate": 0.1})),

@@ -1,8 +1,9 @@
-"""Points of the map: principal components against numpy, t-SNE that repeats."""
+"""Points of the map: principal components against numpy, t-SNE that repeats; groups of words."""
 
 import numpy as np
 import pytest
 
+import embeddings as em
 from embeddings.errors import EmbeddingsError
 from embeddings.explorer import word_map
 
@@ -54,3 +55,23 @@ def test_a_missing_library_is_named_with_its_extra(units, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "openTSNE", None)
     with pytest.raises(EmbeddingsError, match=r"embeddings-toolkit\[explore\]"):
         word_map.project(units, "tsne", 1, lambda points, done: None)
+
+
+@pytest.fixture
+def vectors():
+    rows = [[1, 0], [0.9, 0.1], [0.95, 0.05], [0, 1], [0.1, 0.9]]
+    return em.Vectors(["a", "b", "c", "x", "y"], np.array(rows, np.float32))
+
+
+def test_clusters_are_those_of_the_vectors_and_repeat(vectors):
+    groups = word_map.cluster(vectors.unit_rows, vectors.words, 2, seed=1)
+    assert groups.numbers.tolist() == [0, 0, 0, 1, 1]
+    assert [sorted(name.split(", ")) for name in groups.names] == [["a", "b", "c"], ["x", "y"]]
+    again = word_map.cluster(vectors.unit_rows, vectors.words, 2, seed=1)
+    assert again.names == groups.names
+
+
+@pytest.mark.parametrize("rows", [np.ones((6, 2)), np.zeros((3, 2)), np.eye(3)])
+def test_more_clusters_than_vectors(rows):
+    groups = word_map.cluster(rows.astype(np.float32), [str(row) for row in range(len(rows))], 5, seed=1)
+    assert set(groups.numbers.tolist()) == set(range(len(groups.names)))
