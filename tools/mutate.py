@@ -6,6 +6,8 @@ whose sources are not mutated.
 
 Each mutation is tried with the test files of its module, then with all tests of its room; `--checked` tries those that
 survive in the checked build too, and `--slow` with the slow tests. A time-out or a crash counts as a detection.
+`--again TABLE` tries the survivors of an earlier run, with the tests as they are now: with those of another commit,
+`git checkout COMMIT -- tests` shows which checks were lost.
 
 Never mutated are lines whose change no test should see: annotations, docstrings and other strings, messages and the
 arguments of errors, log lines, decorators, imports for types, and prefetch hints.
@@ -37,6 +39,7 @@ from embeddings.support.cache_folder import cache_folder
 
 SURVIVED = "SURVIVED"
 SECONDS = 1800  # after which tests are stopped
+FOLDERS = {"sklearn": "sklearn_estimators"}  # of tests whose room has another name
 PASSED = (0, 5)  # exit statuses of pytest; 5: no test was selected
 
 COMPARISONS = {
@@ -67,7 +70,8 @@ class Mutation(NamedTuple):
     def tests(self) -> str:
         """The folder of the tests of its room."""
         parts = Path(self.file).parts
-        return f"tests/{parts[0] if parts[0] in MAPPED else parts[1]}"
+        room = parts[0] if parts[0] in MAPPED else parts[1]
+        return f"tests/{FOLDERS.get(room, room)}"
 
     def row(self, result: str) -> str:
         """A row of a table, in which long sources are cut."""
@@ -268,12 +272,14 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=200, help="of mutations, shared by the rooms")
     parser.add_argument("--checked", action="store_true", help="try mutations that survive in the checked build")
     parser.add_argument("--slow", action="store_true", help="try mutations that survive with the slow tests")
+    parser.add_argument("--again", type=Path, help="the table of a run with the same draw: try what survived in it")
     parser.add_argument("--jobs", type=int, default=0, help="processes of the tests; 0 runs them in one")
     options = parser.parse_args()
     click.echo("| place | change | detected by |\n| --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="embeddings-mutations-") as folder:
         workplace, results = Workplace(Path(folder), options.jobs), []
-        for one in draw(options.rooms, options.seed, options.number):
+        drawn, earlier = draw(options.rooms, options.seed, options.number), options.again and options.again.read_text()
+        for one in (one for one in drawn if earlier is None or one.row(SURVIVED) in earlier):
             results.append(workplace.detect(one, is_checked=options.checked, is_slow=options.slow))
             click.echo(one.row(results[-1]))
     click.echo(f"\n{results.count(SURVIVED)} of {len(results)} mutations survived")
