@@ -21,3 +21,10 @@ def pairs(tmp_path):
     lines = [f"{a} {b} {(i * j) % 10}" for i, a in enumerate(NAMES) for j, b in enumerate(NAMES) if a < b]
     (tmp_path / "pairs.txt").write_text("\n".join(lines))
     return f"similarity:{tmp_path / 'pairs.txt'}"
+
+
+@pytest.fixture(scope="module")
+def random():
+    """Vectors without neighbours."""
+    rng = np.random.default_rng(2)
+    return em.Vectors([f"w{i}" for i in range(300)], rng.standard_normal((300, 10)).astype(np.float32))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from text_sets import write_questions as write
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
@@ -44,11 +45,6 @@ def naive(vectors, questions, limit, method="3cosadd"):
     return seen, right
 
 
-def write(path, questions, section="all"):
-    path.write_text(f": {section}\n" + "".join(" ".join(question) + "\n" for question in questions))
-    return path
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_equals_the_naive_implementation(tmp_path_factory, data):
@@ -68,12 +64,6 @@ def test_equals_the_naive_implementation(tmp_path_factory, data):
         assert (result.restrict, result.covered, result.total) == (limit, seen, len(questions))
         assert result.value == (pytest.approx(right / seen) if seen else None)
         assert (result.reason is None) == (seen > 0)
-
-
-@pytest.fixture(scope="module")
-def random():
-    rng = np.random.default_rng(2)
-    return Vectors([f"w{i}" for i in range(300)], rng.standard_normal((300, 10)).astype(np.float32))
 
 
 def test_a_tie_goes_to_the_more_frequent_word(tmp_path):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from text_sets import write_questions as write
 
 from embeddings.eval import evaluate
 from embeddings.eval.tasks.analogy_search import (
@@ -14,18 +15,6 @@ from embeddings.eval.tasks.analogy_search import (
     resolve_ties,
     update,
 )
-from embeddings.vectors.vectors import Vectors
-
-
-def write(path, questions, section="all"):
-    path.write_text(f": {section}\n" + "".join(" ".join(question) + "\n" for question in questions))
-    return path
-
-
-@pytest.fixture(scope="module")
-def random():
-    rng = np.random.default_rng(2)
-    return Vectors([f"w{i}" for i in range(300)], rng.standard_normal((300, 10)).astype(np.float32))
 
 
 def test_block_size_does_not_change_the_result(tmp_path, random, monkeypatch):

@@ -137,12 +137,6 @@ def test_errors(tmp_path, vectors, text, settings, facts):
     assert all(fact in str(error.value) for fact in facts)
 
 
-def test_no_value_has_a_reason(tmp_path):
-    results = evaluate(Vectors(["other"], np.ones((1, 2))), documents=write(tmp_path / "d.csv"))
-    assert (results[-2].value, results[-2].reason) == (None, "no word of the documents is known")
-    assert (results[-1].value, results[-1].covered) == (0, 0)
-
-
 def labelled(path, lines):
     path.write_text("label,text,id\n" + "".join(f'{label},"{text}",{name}\n' for label, text, name in lines))
     return path

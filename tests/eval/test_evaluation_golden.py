@@ -1,4 +1,4 @@
-"""The same values as gensim on the same vectors; rotation and scale do not matter."""
+"""The same values as gensim on the same vectors."""
 
 import numpy as np
 import pytest
@@ -103,11 +103,6 @@ def test_analogies_equal_gensim(tmp_path, which, restrict, method, request):
             assert (result.value or 0) * result.covered == pytest.approx(len(section["correct"]))
     if which == "planted":
         assert 0.1 < score < 0.9
-
-
-def values(vectors):
-    results = evaluate(vectors, similarity="wordsim353", analogy="google-analogies", restrict=1500)
-    return [result.value for result in results]
 
 
 def test_vectors_models_and_paths_are_accepted(tmp_path, trained):

@@ -7,7 +7,6 @@ import pytest
 from naive_bootstrap import resample_counts
 from scipy.stats import norm, t
 
-from embeddings.eval import evaluate
 from embeddings.eval.statistics.results import (
     BinaryScores,
     Comparison,
@@ -18,7 +17,6 @@ from embeddings.eval.statistics.results import (
     Measurement,
 )
 from embeddings.eval.statistics.run_scores import compare_settings, group_runs
-from embeddings.vectors.vectors import Vectors
 
 KEY = Key("set", "mrr@10")
 CENTRE = 0.5  # far from 0 and 1, at which intervals end
@@ -165,15 +163,3 @@ def test_holm_by_hand():
         pytest.approx(p) if p else None for p in (0.04, 0, 0.09, 0.09, 0.025, 0.9)
     ]
     assert [one.p for one in corrected] == ps
-
-
-def test_a_list_of_vectors_is_evaluated_as_runs(tmp_path):
-    rng, words = np.random.default_rng(4), [f"w{number}" for number in range(20)]
-    (tmp_path / "pairs.txt").write_text("".join(f"w{n} w{n + 1} {n}\n" for n in range(19)))
-    runs = [Vectors(words, rng.standard_normal((20, 4)).astype(np.float32)) for _ in range(3)]
-    table = evaluate(runs, similarity=tmp_path / "pairs.txt")
-    alone = [evaluate(one, similarity=tmp_path / "pairs.txt")[0].value for one in runs]
-    assert table[0].value == pytest.approx(np.mean(alone))
-    assert (table[0].vectors, table[0].runs) == ("3 runs of vectors", 3)
-    assert "sd" in repr(table)
-    assert "sd" not in repr(evaluate(runs[0], similarity=tmp_path / "pairs.txt"))

@@ -4,16 +4,11 @@ import re
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-import pytest
-
-import embeddings as em
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.eval.tasks.analogies import read_questions
 from embeddings.eval.tasks.word_similarity import read_word_pairs
 from embeddings.eval.test_sets import half_of, select_texts
-from embeddings.vectors.vectors import Vectors
 
 GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "evaluation-protocol.md"
 
@@ -64,23 +59,3 @@ def test_labelled_texts(tmp_path):
             number = int(part.data[part.starts[row] : part.starts[row + 1]].split()[-1])
             assert part.labels[row] == ["ab"[number % 2]]
     assert {half_of([f"text number {n}"]) for n in range(60)} == {"dev", "test"}
-
-
-@pytest.fixture
-def vectors():
-    words = [f"w{n}" for n in range(40)]
-    return Vectors(words, np.random.default_rng(1).standard_normal((40, 5)).astype(np.float32))
-
-
-def test_evaluate_and_compare_use_a_half(vectors, tmp_path):
-    path = tmp_path / "pairs.txt"
-    path.write_text("".join(f"w{n} w{n + 1} {n % 7}\n" for n in range(39)))
-    by_half = {half: em.evaluate(vectors, similarity=path, half=half)[0] for half in ("dev", "test", "all")}
-    assert by_half["dev"].total + by_half["test"].total == by_half["all"].total == 39
-    assert {half: result.half for half, result in by_half.items()} == {half: half for half in by_half}
-    fewer = Vectors(vectors.words[:30], np.sqrt(np.abs(vectors.matrix[:30])))
-    comparison = em.compare(vectors, fewer, similarity=path, half="test")[0]
-    pairs = read_word_pairs(path).select("test").pairs
-    assert comparison.half == "test"
-    assert comparison.total == len(pairs)
-    assert comparison.items == sum(one in fewer and other in fewer for one, other in pairs) < comparison.total

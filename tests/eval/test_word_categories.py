@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from embeddings.eval import Suite, compare_scores, evaluate
+from embeddings.eval import evaluate
 from embeddings.eval.tasks.word_categories import kmeans, read_word_categories
 from embeddings.support.cosine import normalize
 from embeddings.vectors.vectors import Vectors
@@ -42,13 +42,6 @@ def test_purity_equals_its_definition(animals):
     members = [Counter(kind for kind, place in zip(kinds, cluster, strict=True) if place == one) for one in range(3)]
     assert result.value == pytest.approx(sum(max(found.values()) for found in members) / 30)
     assert 0.4 < result.value < 0.9
-
-
-def test_two_files_are_compared(animals):
-    suite = Suite.read(categories=animals)
-    found = compare_scores([suite.score(made(0.1), "a"), suite.score(made(1.0), "b")])[-1]
-    assert (found.test, found.items) == ("McNemar, exact", 30)
-    assert found.p < 0.05 < found.low <= found.difference <= found.high
 
 
 @pytest.mark.parametrize("words", [["cat1"], ["cat1", "cat2"], ["none"]])

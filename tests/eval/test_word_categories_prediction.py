@@ -107,10 +107,3 @@ def test_interval_equals_the_naive_bootstrap(names, vectors):
     result = macro.result()
     assert (result.low, result.high) == pytest.approx(interval(values))
     assert result.low < result.value < result.high
-
-
-def test_no_word_has_a_vector(names):
-    results = evaluate(Vectors(["x"], np.ones((1, 3), np.float32)), categories=names)
-    results = [one for one in learned(results) if one.method]
-    assert {result.reason for result in results} == {"no word has a vector"}
-    assert {result.value for result in results} == {None}

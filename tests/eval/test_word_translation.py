@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.eval import compare, evaluate
+from embeddings.eval import evaluate
 from embeddings.vectors.vectors import Vectors
 
 
@@ -43,13 +43,3 @@ def test_precision_equals_brute_force(languages, dictionary):
     assert values == pytest.approx(expected)
     assert 0 < values["cosine", 1] < values["csls", 5] <= 1
     assert {(one.covered, one.total) for one in results} == {(40, 42)}
-
-
-def test_alignments_are_compared(languages, dictionary, tmp_path):
-    source, target = languages
-    target.save(tmp_path / "target.vec")
-    tests = compare(
-        source, Vectors(source.words, target.matrix), translation=dictionary, target=tmp_path / "target.vec"
-    )
-    assert [one.value_second for one in tests] == [1, 1, 1, 1]
-    assert all(one.difference < 0 for one in tests if one.measure == "precision@1")

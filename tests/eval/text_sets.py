@@ -21,6 +21,12 @@ def write_csv(path, header, rows):
     return path
 
 
+def write_questions(path, questions, section="all"):
+    """A set of analogies."""
+    path.write_text(f": {section}\n" + "".join(" ".join(question) + "\n" for question in questions))
+    return path
+
+
 def labelled(path, count=120, seed=1):
     rng = random.Random(seed)
     rows = [(text(rng, topic), "abc"[topic]) for topic in (rng.choice([0, 0, 1, 2]) for _ in range(count))]
