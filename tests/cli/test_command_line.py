@@ -6,6 +6,7 @@ import pytest
 from commands import expect, process, refused
 
 from embeddings.cli import COMMANDS, main, summary_of
+from embeddings.support.cache_folder import cache_folder
 
 NAMES = [name for commands in COMMANDS.values() for name in commands]
 
@@ -52,6 +53,8 @@ def test_commands_work_without_docstrings(python):
 @pytest.mark.skipif(sys.platform != "linux", reason="requires the locale C")
 def test_a_cache_whose_path_the_locale_cannot_encode(python, text, tmp_path):
     """Python reads such a path with surrogates."""
+    (tmp_path / "caché").mkdir(0o700)
+    (tmp_path / "caché" / "kernels").symlink_to(cache_folder("kernels"))
     env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "EMBEDDINGS_CACHE": str(tmp_path / "caché")}
     for _ in range(2):
         printed = python("-m", "embeddings", "vocabulary", text, "-o", "v.txt", "--force", **env).stdout

@@ -74,18 +74,20 @@ ROOMS = """
 import sys
 import embeddings.__main__
 embeddings.__main__.finish = lambda code: None
-embeddings.__main__.main()
+for command in sys.argv[1:]:
+    sys.argv[1:] = command.split()
+    embeddings.__main__.main()
 rooms = {name.split(".")[1] for name in sys.modules if name.startswith("embeddings.")}
 print(sorted(rooms & {"training", "objectives", "plugins", "formats", "eval", "analysis"}), file=sys.stderr)
 """
 
 
-@pytest.mark.parametrize("arguments", [("predict", "labels", "the cat"), ("neighbours", "model", "cat")])
-def test_a_saved_model_is_used_without_training_code_and_formats(arguments, folder, python):
+def test_a_saved_model_is_used_without_training_code_and_formats(folder, python):
     em.train("classifier", ["__label__a the cat", "__label__b a dog"], dim=4, epochs=1, threads=1).save(
         folder / "labels", force=True
     )
-    assert python("-c", ROOMS, *arguments, cwd=folder).stderr.splitlines()[-1] == "[]"
+    commands = "predict labels texts.csv", "neighbours model cat"
+    assert python("-c", ROOMS, *commands, cwd=folder).stderr.splitlines()[-1] == "[]"
 
 
 def test_the_package_imports_no_library(python):

@@ -5,20 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import SMALL, TEXT, expect, refused
+from small_models import word_model
 
 import embeddings as em
 from embeddings.cli import saving
-from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 
 
 @pytest.fixture
-def model(text, tmp_path) -> em.Model:
+def model(text) -> em.Model:
     """A small model, also saved at v."""
-    vectors = em.Vectors(["the", "cat"], np.ones((2, 3)), counts=[5, 2])
-    vocabulary = Vocabulary(["the", "cat"], [5, 2])
-    model = em.Model("skipgram", vectors=vectors, settings={}, tables={}, vocabulary=vocabulary, record={})
-    model.save(tmp_path / "v")
+    model = word_model(2)
+    model.save("v")
     return model
 
 
@@ -133,4 +131,4 @@ def test_an_export_replaces_its_input_only_by_name(model, tmp_path):
     assert "output w.txt would overwrite the input w.txt" in message
     assert (tmp_path / "w.txt").read_bytes() == before
     expect("export", "w.txt", "w.txt", "--force", "--words", "1")
-    assert em.load("w.txt").words == ["the"]
+    assert em.load("w.txt").words == ["w0"]

@@ -121,25 +121,21 @@ def test_warnings_about_checkpoints_are_printed_even_with_quiet(text, monkeypatc
     assert re.fullmatch(r"warning: .*no space left\n", result.stderr)
 
 
-def test_early_stopping(text, tmp_path):
+def test_early_stopping_decay_on_plateau_and_average(text, tmp_path):
     (tmp_path / "pairs.txt").write_text("king queen 9\nqueen bone 2\nking cat 1\nland bone 3\nland king 5\n")
-    options = ["--stop-similarity", "pairs.txt", "--stop-patience", "1", "--learning-rate", "0.0001", "--epochs", "50"]
-    result = expect("train", "skipgram", text, "-o", "v", "--dim", "10", "--threads", "1", *options)
+    command = ["train", "skipgram", text, "-o", "v", "--dim", "10", "--threads", "1", "--stop-similarity", "pairs.txt"]
+    command += ["--stop-patience", "1"]
+    result = expect(*command, "--learning-rate", "0.0001", "--epochs", "50")
     record = em.load_model("v").record
     stopping = record["early_stopping"]
     assert len(stopping["scores"]) < 50
     assert f"after epoch {len(stopping['scores'])} of 50" in result.stderr
     assert f"epoch {stopping['best_epoch']}, the best with a score of {max(stopping['scores']):.4f}" in result.stderr
     assert record["words"] == stopping["best_epoch"] * 1000
-
-
-def test_decay_on_plateau_and_average(text, tmp_path):
-    (tmp_path / "pairs.txt").write_text("king queen 9\nqueen bone 2\nking cat 1\nland bone 3\nland king 5\n")
-    options = ["--stop-similarity", "pairs.txt", "--stop-patience", "1", "--decay-on-plateau", "2", "--epochs", "9"]
-    options += ["--schedule", "constant", "--average-last", "1", "--warm-up", "0.1"]
-    result = expect("train", "skipgram", text, "-o", "v", "--dim", "10", "--threads", "1", *options)
+    options = ["--decay-on-plateau", "2", "--epochs", "9", "--schedule", "constant", "--average-last", "1", "--force"]
+    result = expect(*command, *options, "--warm-up", "0.1")
     stopping = em.load_model("v").record["early_stopping"]
     assert len(stopping["decays"]) == 2 or len(stopping["scores"]) == 9
-    scores = [*stopping["scores"], stopping["average_score"]]
     saved = stopping["returned"].replace("average", "the average")
-    assert f"saved {saved}, the best with a score of {max(scores):.4f}" in result.stderr
+    best = max(*stopping["scores"], stopping["average_score"])
+    assert f"saved {saved}, the best with a score of {best:.4f}" in result.stderr

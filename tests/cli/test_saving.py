@@ -4,21 +4,18 @@ import re
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from commands import SMALL, expect, refused
+from small_models import word_model
 
 import embeddings as em
 from embeddings.cli import saving
-from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import OutputError
 
 
 @pytest.fixture
 def model() -> em.Model:
-    vectors = em.Vectors(["the", "cat"], np.ones((2, 3)), counts=[5, 2])
-    vocabulary = Vocabulary(["the", "cat"], [5, 2])
-    return em.Model("skipgram", vectors=vectors, settings={}, tables={}, vocabulary=vocabulary, record={})
+    return word_model(2)
 
 
 @pytest.mark.parametrize(("name", "other"), [("v", "v.1"), ("v.bin", "v.1.bin")])
@@ -31,7 +28,7 @@ def test_an_output_that_appears_during_training_stays_and_the_result_is_saved_ne
     ):
         saving.save(write, model, str(out), False)
     assert out.read_text() == "another's"
-    assert em.load(tmp_path / other).words == ["the", "cat"]
+    assert em.load(tmp_path / other).words == ["w0", "w1"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, other])
 
 
@@ -46,7 +43,7 @@ def test_without_its_folder_the_result_is_saved_in_a_temporary_one(tmp_path, mod
         saving.save(write, model, str(out), False)
     place = Path(str(caught.value).rpartition(" saved in ")[2])
     assert place.is_relative_to(tmp_path / "temporary")
-    assert em.load(place).words == ["the", "cat"]
+    assert em.load(place).words == ["w0", "w1"]
 
 
 def test_a_result_that_cannot_be_saved_anywhere(tmp_path, model, monkeypatch):

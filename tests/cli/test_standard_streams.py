@@ -7,12 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from commands import SMALL, TEXT, expect, process
+from commands import MODEL, process
 from platforms import needs_limits
 
 import embeddings as em
 
-MODEL = ["--min-count", "1", *SMALL]
 PRINTING = [  # a help text, a table, rows as they arrive, JSON, and a command that writes files too
     ["--help"],
     ["neighbours", "model", "king"],
@@ -21,27 +20,6 @@ PRINTING = [  # a help text, a table, rows as they arrive, JSON, and a command t
     pytest.param(["train", "skipgram", "text.txt", "-o", "out", *MODEL, "--json"], marks=pytest.mark.slow),
 ]
 needs_posix = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="requires /dev/full and a POSIX shell")
-
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory):
-    """A folder with what the commands read."""
-    place = tmp_path_factory.mktemp("printing")
-    (place / "text.txt").write_text(TEXT)
-    (place / "labels.txt").write_text("__label__a good fine\n__label__b bad poor\n" * 50)
-    expect("train", "skipgram", place / "text.txt", "-o", place / "model", *MODEL)
-    expect("train", "classifier", place / "labels.txt", "-o", place / "classifier", *MODEL)
-    em.Vectors(["größe", "日本", "the"], np.eye(3)).save(place / "v.arrow")
-    return place
-
-
-@pytest.fixture
-def folder(inputs, tmp_path, monkeypatch):
-    """The working folder: what the commands read, and what they write."""
-    for path in inputs.iterdir():
-        (tmp_path / path.name).symlink_to(path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @needs_posix
@@ -135,6 +113,7 @@ def test_output_to_a_non_blocking_pipe_is_whole(folder):
 @pytest.mark.parametrize("encoding", ["cp1252", "", "utf-16"])
 def test_every_encoding_holds_the_result(folder, encoding):
     """Escaped characters stand for those that the encoding lacks; without a choice, the encoding is UTF-8."""
+    em.Vectors(["größe", "日本", "the"], np.eye(3)).save("v.arrow")
     env = {**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     name = encoding or "utf-8"
     command = [sys.executable, "-m", "embeddings", "neighbours", "v.arrow", "the"]

@@ -7,7 +7,10 @@ import pytest
 from test_example_plugin import install, run
 
 PLUGIN = Path(__file__).parents[1] / "example_torch_plugin"
-pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="requires PyTorch: pip install torch")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("torch") is None, reason="requires PyTorch: pip install torch"),
+]
 
 TRAIN = """
 import numpy as np
@@ -48,7 +51,6 @@ def test_its_command_has_its_settings(site):
     assert "--negative-sharing" in text
 
 
-@pytest.mark.slow
 def test_it_fulfils_the_contract(site):
     code = "from embeddings.testing import check_trainer\ncheck_trainer('neural-cbow')\nprint('checked')"
     assert run("-c", code, site=site) == "checked\n"

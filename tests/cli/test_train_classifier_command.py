@@ -60,48 +60,52 @@ def test_texts_without_labels_are_counted(lines, tmp_path):
     assert "warning: 2 of 153 texts have no label and are skipped" in result.stderr
 
 
-def save_changed(model, change):
-    """Change the tables of a saved model."""
-    tables = {name: np.array(table) for name, table in tensors.load(model / "tensors.safetensors").items()}
-    change(tables)
-    tensors.save(tables, model / "tensors.safetensors")
+def change_tables(change):
+    """A function that changes the tables of a saved model."""
+
+    def damage(model):
+        tables = {name: np.array(table) for name, table in tensors.load(model / "tensors.safetensors").items()}
+        change(tables)
+        tensors.save(tables, model / "tensors.safetensors")
+
+    return damage
+
+
+def change_description(section, name, value):
+    """A function that changes a value of the description of a saved model."""
+
+    def damage(model):
+        content = json.loads((model / "model.json").read_text(encoding="utf-8"))
+        content[section][name] = value
+        (model / "model.json").write_text(json.dumps(content), encoding="utf-8")
+
+    return damage
 
 
 DAMAGE = {
-    "no output": lambda tables: tables.pop("output"),
-    "short output": lambda tables: tables.update(output=tables["output"][:1]),
-    "no inputs": lambda tables: tables.pop("inputs"),
-    "short inputs": lambda tables: tables.update(inputs=tables["inputs"][:-1]),
-    "no buckets": lambda tables: tables.pop("ngram_buckets"),
-    "large bucket": lambda tables: tables["ngram_buckets"].__setitem__(0, 2**31 - 1),
-    "negative bucket": lambda tables: tables["ngram_buckets"].__setitem__(0, -2),
-    "long buckets": lambda tables: tables.update(ngram_buckets=tables["ngram_buckets"].astype(np.int64)),
-    "not a number": lambda tables: tables["inputs"].fill(np.nan),
-}
+    "no output": change_tables(lambda tables: tables.pop("output")),
+    "short output": change_tables(lambda tables: tables.update(output=tables["output"][:1])),
+    "no inputs": change_tables(lambda tables: tables.pop("inputs")),
+    "short inputs": change_tables(lambda tables: tables.update(inputs=tables["inputs"][:-1])),
+    "no buckets": change_tables(lambda tables: tables.pop("ngram_buckets")),
+    "large bucket": change_tables(lambda tables: tables["ngram_buckets"].__setitem__(0, 2**31 - 1)),
+    "negative bucket": change_tables(lambda tables: tables["ngram_buckets"].__setitem__(0, -2)),
+    "long buckets": change_tables(lambda tables: tables.update(ngram_buckets=tables["ngram_buckets"].astype(np.int64))),
+    "not a number": change_tables(lambda tables: tables["inputs"].fill(np.nan)),
+    **{name: lambda model, name=name: (model / name).unlink() for name in ("labels.arrow", "vocabulary.arrow")},
+    **{
+        f"{name} {value}": change_description(section, name, value)
+        for section, name, value in (
+            ("settings", "word_ngrams", 0), ("settings", "buckets", 1), ("settings", "objective", "other"),
+            ("settings", "dim", 9), ("record", "label_prefix", 3), ("record", "text", {"tokenizer": "none"}),
+        )
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_tables_are_refused_in_one_line(damage, model):
-    save_changed(model, DAMAGE[damage])
-    refused("predict", model, "a fine film", code=1)
-
-
-@pytest.mark.parametrize("name", ["labels.arrow", "vocabulary.arrow"])
-def test_a_missing_file_is_refused_in_one_line(name, model):
-    (model / name).unlink()
-    refused("predict", model, "a fine film", code=1)
-
-
-@pytest.mark.parametrize(
-    ("section", "name", "value"),
-    [("settings", "word_ngrams", 0), ("settings", "buckets", 1), ("settings", "objective", "other"),
-     ("settings", "dim", 9), ("record", "label_prefix", 3), ("record", "text", {"tokenizer": "none"})],
-)  # fmt: skip
-def test_a_damaged_description_is_refused_in_one_line(section, name, value, model):
-    path = model / "model.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    content[section][name] = value
-    path.write_text(json.dumps(content), encoding="utf-8")
+def test_a_damaged_model_is_refused_in_one_line(damage, model):
+    DAMAGE[damage](model)
     refused("predict", model, "a fine film", code=1)
 
 

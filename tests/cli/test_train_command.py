@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from commands import SMALL, TEXT, expect, refused
@@ -11,15 +10,6 @@ import embeddings as em
 
 TINY = ["--dim", "4", "--epochs", "1", "--threads", "1", "--min-count", "1", "--subsample", "0"]
 WHOLE = ["--dim", "4", "--epochs", "1", "--threads", "1", "--subsample", "0"]
-
-
-@pytest.fixture
-def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    rows = [{"id": i, "text": f"the cat number{i} sat\non the mat", "lang": "en"} for i in range(50)]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "more.csv").write_text("body\n" + "the dog the\n" * 10)
-    return tmp_path
 
 
 @pytest.mark.parametrize("trainer", ["skipgram", "cbow"])
@@ -75,8 +65,9 @@ def test_file_stdin_and_zst_give_the_same_vocabulary(text, tmp_path):
         assert vocabulary.counts.tolist() == iterable.counts.tolist()
 
 
-def test_a_vocabulary_is_trained_whole(table):
-    (table / "v.txt").write_text("the 100\ncat 50\nmat 50\n")
+def test_a_vocabulary_is_trained_whole(folder):
+    (folder / "more.csv").write_text("body\n" + "the dog the\n" * 10)
+    (folder / "v.txt").write_text("the 100\ncat 50\nmat 50\n")
     result = expect("train", "skipgram", "more.csv", "-o", "m", "--vocabulary", "v.txt", *WHOLE)
     assert "10 words not in the vocabulary" in result.stderr
     assert list(em.load("m").words) == ["the", "cat", "mat"]

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from commands import SMALL, TEXT, expect, process, refused, table
+from commands import SMALL, expect, process, refused, table
 
 import embeddings as em
 from embeddings.training import ModelGroup
@@ -23,16 +23,8 @@ main()
 """
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.txt").write_text(TEXT)
-    (tmp_path / "pairs.tsv").write_text("king\tqueen\t9\ndog\tcat\t8\nking\tbone\t1\nland\tbone\t3\n" * 4)
-    return tmp_path
-
-
 @pytest.fixture
-def group():
+def group(folder):
     """A group of two models."""
     return json.loads(expect(*RUN, "--runs", 2, "--json").stdout)
 
@@ -62,7 +54,6 @@ def test_evaluate_and_compare_treat_a_group_as_runs_of_one_setting(folder, group
     assert [(row["first"], row["second"], row["measure"]) for row in rows] == [
         ("group", "B", "spearman"), ("group", "B", "pearson"),
     ]  # fmt: skip
-    assert all(row["p_holm"] >= row["p"] for row in rows)
     expect("evaluate", "group", *sets, "--report", "report.html")
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<bdi>group</bdi>" in page
