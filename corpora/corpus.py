@@ -23,7 +23,7 @@ from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.rows import RowReader
-from embeddings.corpora.reading.sources import Source, resolve_source, total_size
+from embeddings.corpora.reading.sources import File, Source, resolve_source, total_size
 from embeddings.corpora.reading.tag_arrays import string_lists
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_pairs import PAIR_SIDES, PairFormat, PairReader
@@ -89,8 +89,9 @@ class Corpus:
         encoding_errors: where text is not valid in its encoding: fail, insert U+FFFD ("replace"), or omit the bytes.
         text_column: the text column of tables: of strings or lists of tokens, in Parquet, Arrow, .jsonl, .csv or .tsv;
             dots select nested JSON fields. The default is text, or the only column of strings.
-        tag_column: the column of tables that holds the tags of documents, or lists of them. A document has the tags of
-            all such columns; repeated and empty tags are dropped.
+        tag_column: the column of tables that holds the tags of documents, or lists of them; of plain text files "file"
+            or "folder", their name or that of their folder. A document has the tags of all such columns; repeated and
+            empty tags are dropped.
         rows: read only the first N rows of tables, lines of plain text and items of iterables, of all sources together.
         lines: what is a line of plain text, at whose end contexts end: each line ("separate"), or all lines up to the
             next blank line, joined by spaces ("paragraph"), for hard-wrapped text such as that of Project Gutenberg.
@@ -294,6 +295,8 @@ class Corpus:
         description: dict[str, Any] = {"settings": self.text_settings, "sources": names}
         if self.lines == "paragraph":
             description["has_items"] = True  # blank lines are not documents of their own
+        if not all(isinstance(source, File) and source.path for source in self.sources):
+            description["file_ends"] = []  # of standard input
         with Encoder(folder, self.rules, self.max_types, threads) as encoder:
             encoder.finish(description | self.write_blocks(encoder, report, block_size))
 
@@ -310,10 +313,11 @@ class Corpus:
                 sizes[-1] += len(block)
                 yield block if block.vectors is None else replace(block, vectors=weighted(block.vectors, weight))
 
+        tags = column_names(self.tag_column)
         with reader.opener:
             for source, weight in zip(self.sources, self.weights, strict=True):
                 sizes.append(0)
-                encoder.add(blocks(source, weight), source.name)
+                encoder.add(blocks(source, weight), source.name, source.tags(tags) if isinstance(source, File) else ())
         if not isinstance(reader.columns, RowReader):
             return reader.description if self.labels is None else {**reader.description, PREFIXED: has_prefix}
         reader.columns.finish(", ".join(source.name for source in self.sources))

@@ -12,7 +12,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S
 from embeddings.support.arrow import to_numpy
 
-DocumentUnit = Literal["auto", "lines", "blocks"]
+DocumentUnit = Literal["auto", "lines", "blocks", "files"]
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,13 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
 
     Arguments:
         unit: what a document is. "blocks": a row of a table, an item of an iterable, or in plain text the lines between
-            blank lines. "lines": each line; in a tagged corpus it has the tag of its row. "auto": lines if all sources
-            are plain text, else blocks.
+            blank lines. "lines": each line; in a tagged corpus it has the tag of its row. "files": each file of plain
+            text that has words. "auto": lines if all sources are plain text, else blocks.
 
     Raises:
-        CorpusError: some documents have a tag and others do not.
+        CorpusError: some documents have a tag and others do not, or a source of "files" is not a file of plain text.
     """
-    starts, borders = np.asarray(encoded.documents), document_borders(encoded, unit)
-    by_line = splits_by_line(unit, encoded.meta["has_items"])
+    borders = document_borders(encoded, unit)
     count = len(borders) - 1
     if encoded.tags is None:
         return Documents(borders, np.arange(count), count)
@@ -74,9 +73,9 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
         raise CorpusError(f"document {first} has no tag: tag every document, or omit {S.tag_column}")
     dictionary_array = encoded.tags.dictionary_encode()
     rows = to_numpy(dictionary_array.indices).astype(np.int64)
-    document = np.repeat(np.arange(len(starts) - 1), np.diff(starts)) if by_line else np.arange(count)
+    document = first_documents(encoded, unit)
     if tag_starts is None:
-        rows = rows[document] if by_line else rows
+        rows = rows[document]
     else:
         sizes = np.diff(tag_starts)[document]
         rows, tag_starts = rows[range_indices(tag_starts[document], sizes)], np.append(0, np.cumsum(sizes))
@@ -91,8 +90,26 @@ def range_indices(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArra
 
 def document_borders(encoded: EncodedCorpus, unit: DocumentUnit) -> NDArray[np.int64]:
     """Return where documents begin in `encoded.ids`, and where the last one ends."""
-    lines, starts = np.asarray(encoded.sentences), np.asarray(encoded.documents)
-    return lines if splits_by_line(unit, encoded.meta["has_items"]) else lines[starts]
+    return np.asarray(encoded.sentences)[unit_starts(encoded, unit)]
+
+
+def unit_starts(encoded: EncodedCorpus, unit: DocumentUnit) -> NDArray[np.int64]:
+    """Return the sentences at which units begin, and their number, (units + 1,)."""
+    if splits_by_line(unit, encoded.meta["has_items"]):
+        return np.arange(len(encoded.sentences))
+    starts = np.asarray(encoded.documents)
+    if unit != "files":
+        return starts
+    if not encoded.meta.get("file_ends"):
+        raise CorpusError("'files' requires files of plain text; the corpus has a table, standard input or an iterable")
+    borders: NDArray[np.int64] = starts[np.unique([0, *encoded.meta["file_ends"]])]  # without files that have no words
+    return borders
+
+
+def first_documents(encoded: EncodedCorpus, unit: DocumentUnit) -> NDArray[np.int64]:
+    """Return the number of the row, item or block in which each unit begins, (units,)."""
+    starts = unit_starts(encoded, unit)[:-1]
+    return np.asarray(np.searchsorted(encoded.documents, starts, side="right") - 1)
 
 
 def splits_by_line(unit: DocumentUnit, has_items: bool) -> bool:

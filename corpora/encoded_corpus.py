@@ -20,7 +20,7 @@ from embeddings.support.arrow import combine_chunks, pa, pc, read_table, to_arro
 from embeddings.support.files import acquire_shared
 
 COLUMN = "tag"
-FORMAT = 8
+FORMAT = 9
 PROPORTIONS = "proportions"  # in the description of pairs: the number of pairs of each input and its proportion
 META = "meta.json"
 IDS = "ids.npy"
@@ -38,7 +38,7 @@ KINDS: dict[str, type] = {
     **dict.fromkeys(COUNTS, int),
     **dict.fromkeys(("fixed_vocabulary", "has_items"), bool),
     **dict.fromkeys(("settings", "columns", "digests"), dict),
-    "sources": list,
+    **dict.fromkeys(("sources", "file_ends"), list),
     "fingerprint": str,
 }
 TECHNICAL = ("files", "digests", "digest")  # of use to this module only

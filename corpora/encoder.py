@@ -4,7 +4,8 @@ Characters are normalised once for each distinct word, not for each occurrence.
 """
 
 import contextlib
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import encoded_corpus, scanner
 from embeddings.corpora.array_file import ArrayFile, MapBlock, output_errors
-from embeddings.corpora.reading.tag_arrays import distinct_tags
+from embeddings.corpora.reading.tag_arrays import distinct_tags, string_lists
 from embeddings.corpora.reading.text_block import TextBlock, split_text
 from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.segmenter_pool import SegmenterPool
@@ -115,13 +116,20 @@ class Encoder:
         self.tags: encoded_corpus.TagFile | None = None
         self.tag_starts: ArrayFile | None = None  # if a document has several tags
         self.vectors: ArrayFile | None = None
+        self.n_tagged = 0  # documents
+        self.file_tags: deque[Sequence[str]] = deque()  # of each file whose text is being scanned
+        self.file_ends: list[int] = []  # the number of documents up to the end of each file of plain text
         self.has_items = False  # some text came as rows or items, each a document
         self.has_text = False  # some input was text, so spellings must be merged; token lists are taken verbatim
 
-    def add(self, blocks: Iterable[TextBlock], name: str) -> None:
-        """Encode the blocks of the source `name`."""
+    def add(self, blocks: Iterable[TextBlock], name: str, tags: Sequence[str] = ()) -> None:
+        """Encode the blocks of the source `name`; if it is a file of plain text, its documents have these tags."""
         for block in blocks if self.pool is None else self.pool.blocks(blocks, name):
+            if block.is_file_end:
+                self.file_tags.append(tags)
             if block.tags is not None:
+                if self.file_tags:  # the tags of files before this row are written when their text is scanned
+                    self.finish_scanning()
                 self.add_tags(block.tags)
             if block.vectors is not None:
                 self.add_vectors(block.vectors)
@@ -149,6 +157,7 @@ class Encoder:
     def add_tags(self, tags: Any) -> None:
         """Write the tags of the next documents: the distinct tags that are not empty, or a null tag."""
         tags, sizes = distinct_tags(tags)
+        self.n_tagged += len(sizes)
         self.tags = self.tags or encoded_corpus.TagFile(self.folder / encoded_corpus.TAGS)
         # most corpora have one tag a document; only from the first document with several are the borders written
         if self.tag_starts is None and len(tags) > len(sizes):
@@ -165,10 +174,14 @@ class Encoder:
 
     def append(self, scanned: Iterable[ScannedText]) -> None:
         """Write scanned text."""
-        for ids, ends, starts in scanned:
+        for ids, ends, starts, is_file_end in scanned:
             self.ids.append(ids)
             self.sentences.append(ends)
             self.add_documents(starts)
+            if is_file_end:
+                self.file_ends.append(self.documents.count)
+                if tags := self.file_tags.popleft():
+                    self.add_tags(string_lists([tags] * (self.documents.count - self.n_tagged)))
 
     def finish_scanning(self) -> None:
         """Write the text that threads are still scanning."""
@@ -217,6 +230,7 @@ class Encoder:
                 "sentences": self.sentences.count - 1,
                 "documents": self.documents.count - 1,
                 "has_items": self.has_items,
+                "file_ends": [] if self.has_items else self.file_ends,
                 **description,
             }
             encoded_corpus.write_meta(self.folder, meta, {encoded_corpus.IDS: self.ids.file_digest})

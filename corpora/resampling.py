@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.array_file import ArrayFile
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
-from embeddings.corpora.documents import range_indices
+from embeddings.corpora.documents import range_indices, unit_starts
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, SENTENCES, EncodedCorpus, write_derived
 from embeddings.errors import CorpusError, S
 
-ResamplingUnit = Literal["documents", "lines"]
+ResamplingUnit = Literal["documents", "lines", "files"]
 MIN_UNITS = 20  # resamples of fewer say little about the spread
 CHUNK = 1 << 22  # tokens that are copied at a time
 
@@ -32,8 +32,8 @@ def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Gen
 
 
 def unit_borders(encoded: EncodedCorpus, unit: ResamplingUnit) -> NDArray[np.int64]:
-    """The sentences at which documents or lines begin, (units + 1,); refuses a corpus with too few to resample."""
-    borders = np.asarray(encoded.documents) if unit == "documents" else np.arange(len(encoded.sentences))
+    """The sentences at which units begin, (units + 1,); refuses a corpus with too few to resample."""
+    borders = unit_starts(encoded, "blocks" if unit == "documents" else unit)
     count = len(borders) - 1
     if count < MIN_UNITS:
         problem = f"too few {unit} to resample: {count}, at least {MIN_UNITS} are required"
@@ -66,7 +66,7 @@ def write_selection(
         array.append(values)
         array.close()
     sizes_by_name = {"tokens": int(starts[-1]), "sentences": len(sentences), "documents": len(chosen)}
-    write_derived(folder, encoded, [], encoded.vocabulary, sizes_by_name)
+    write_derived(folder, encoded, [], encoded.vocabulary, {**sizes_by_name, "file_ends": []})
     return EncodedCorpus(folder, temporary=True)
 
 

@@ -144,6 +144,7 @@ class ScannedText(NamedTuple):
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]  # of each line, as a number of tokens
     starts: NDArray[np.int64]  # of each document, as a number of lines
+    is_file_end: bool  # of plain text
 
 
 class BlockScanner:
@@ -175,7 +176,8 @@ class BlockScanner:
         if state[scanner.TOO_LONG] or state[scanner.PENDING_SIZE] > scanner.MAX_TOKEN:
             state[scanner.TOO_LONG] = 0
             raise CorpusError(f"{name}: a token is longer than {scanner.MAX_TOKEN} bytes; choose another tokenizer")
-        return ScannedText(*(array[:count] for array, count in zip(self.out, state[counts].tolist(), strict=True)))
+        ids, ends, starts = (array[:count] for array, count in zip(self.out, state[counts].tolist(), strict=True))
+        return ScannedText(ids, ends, starts, block.is_file_end)
 
 
 def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:
@@ -288,8 +290,8 @@ class TextScanner:
         first = len(words)
         parts: list[ScannedText] = []
         for block, name in chunk.blocks:
-            ids, ends, starts = local.scan(block, name)
-            parts.append(ScannedText(ids.copy(), ends.astype(np.int32), starts.astype(np.int32)))
+            ids, ends, starts, is_file_end = local.scan(block, name)
+            parts.append(ScannedText(ids.copy(), ends.astype(np.int32), starts.astype(np.int32), is_file_end))
         text, word_ends = words.words_from(first)
         is_last = not chunk.is_open and len(words) > MAX_LOCAL_TYPES
         if not (is_last or chunk.is_open):
@@ -315,8 +317,9 @@ class TextScanner:
         local.global_ids = np.concatenate([local.global_ids, new_ids])
         if chunk.is_last:
             self.add_counts(local)
-        for ids, ends, starts in chunk.parts:
-            yield ScannedText(look_up_ids(local.global_ids, ids), ends + np.int64(n_tokens), starts + np.int64(n_lines))
+        for ids, ends, starts, is_file_end in chunk.parts:
+            rows, places = look_up_ids(local.global_ids, ids), (ends + np.int64(n_tokens), starts + np.int64(n_lines))
+            yield ScannedText(rows, *places, is_file_end)
         state[scanner.N_TOKENS] = n_tokens + sum(len(part.ids) for part in chunk.parts)
         state[scanner.N_LINES] = n_lines + sum(len(part.ends) for part in chunk.parts)
 
@@ -348,7 +351,7 @@ class ItemScanner:
         assert self.scanner is not None
         self.table.state[[scanner.N_TOKENS, scanner.N_LINES, scanner.ITEM_LINE]] = 0
         block = TextBlock(data, starts[1:])
-        ids, line_ends, documents = self.scanner.scan(block, "a text")
+        ids, line_ends, documents, _ = self.scanner.scan(block, "a text")
         return TokenTexts(ids, np.append(np.append(0, line_ends)[documents], len(ids)))
 
     def add_lists(self, lists: Any) -> TokenTexts:

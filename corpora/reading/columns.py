@@ -8,6 +8,7 @@ from embeddings.errors import CorpusError
 from embeddings.printable import format_names
 
 TEXT_COLUMN = "text"  # unless another column is requested
+FILE_COLUMNS = ("file", "folder")  # of plain text, whose documents can have the name of their file or folder as tags
 
 
 class Kind(Enum):

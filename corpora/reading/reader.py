@@ -14,7 +14,7 @@ import numpy as np
 from embeddings.corpora.reading import record_rows
 from embeddings.corpora.reading.arrow_tables import open_arrow, open_data_table
 from embeddings.corpora.reading.column_selection import ColumnSelection
-from embeddings.corpora.reading.columns import TEXT_COLUMN, is_null
+from embeddings.corpora.reading.columns import FILE_COLUMNS, TEXT_COLUMN, is_null
 from embeddings.corpora.reading.compression import FileOpener, PeekableStream
 from embeddings.corpora.reading.csv_table import CsvTable
 from embeddings.corpora.reading.data_tables import DataTable
@@ -158,7 +158,8 @@ class SourceReader:
         """Yield the text of a file, or the rows of a table."""
         with self.open(file, decoder) as (raw, data, file_type):
             if file_type is FileType.TEXT:
-                refuse_columns(f"{file.name} is plain text and", columns)
+                given = replace(columns, tags=[tag for tag in columns.tags if tag not in FILE_COLUMNS])
+                refuse_columns(f"{file.name} is plain text and", columns if file.path is None else given)
                 lines = self.read_lines(raw, data, decoder)
                 yield from lines if self.duplicate_filter is None else self.duplicate_filter.lines(lines)
             else:
@@ -273,7 +274,8 @@ def refuse_columns(what: str, columns: ColumnSelection) -> None:
     names = [name for name in (columns.text, *columns.tags) if name is not None]
     if names and not columns.is_of_tables:
         extensions = ", ".join([*EXTENSIONS, *ARROW_EXTENSIONS])
-        hint = f"columns are read from mappings, from JSON under any name, and from {extensions}"
+        hint = f"columns are read from mappings, from JSON under any name, and from {extensions}; "
+        hint += f"tags of plain text files can be {' and '.join(FILE_COLUMNS)}"
         raise CorpusError(f"{what} has no column {names[0]!r}; {hint}")
 
 

@@ -36,6 +36,12 @@ class File:
         """The name of the source for messages."""
         return "standard input" if self.path is None else str(self.path)
 
+    def tags(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the file and of its folder, as far as these columns are requested."""
+        path = (self.path or Path()).absolute()
+        names = {"file": path.name, "folder": path.parent.name}
+        return [os.fsencode(names[one]).decode("utf-8", "replace") for one in columns if names.get(one)]
+
     @property
     def is_regular(self) -> bool:
         """Whether it has a size and modification time, and can be read again."""

@@ -138,7 +138,8 @@ def stability(
         corpus: the text of the model.
         resamples: the number of trainings on resamples, at least 2.
         seeds: the number of trainings on the whole corpus with other seeds; 0, or at least 2.
-        resample_by: what is drawn from the text. Lines of one document are alike, so lines give narrower intervals.
+        resample_by: what is drawn from the text; "files" are those of plain text. Lines of one document are alike, so
+            lines give narrower intervals.
         seed: of the first training; each other one has the next. With one thread, results are bit-reproducible.
         threads: number of threads of each training.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is

@@ -12,6 +12,7 @@ from embeddings.analysis.keyword_in_context import ConcordanceLine, ConcordanceL
 from embeddings.analysis.occurrences import Occurrences
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
+from embeddings.corpora.documents import first_documents, unit_starts
 from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.resampling import MIN_UNITS, write_selection
 from embeddings.errors import CorpusError, S, SettingError
@@ -26,7 +27,7 @@ from embeddings.training.training_data import check_threads_and_seed, prepare
 from embeddings.vectors.align import align
 from embeddings.vectors.vectors import Vectors
 
-Unit = Literal["blocks", "lines"]
+Unit = Literal["blocks", "lines", "files"]
 MAX_LENGTH_RATIO = 10  # of the median documents of the groups; above it, they may be divided differently
 
 
@@ -67,11 +68,10 @@ class DocumentGroups:
     @classmethod
     def of(cls, encoded: EncodedCorpus, groups: NDArray[np.int64], unit: Unit) -> "DocumentGroups":
         """Build the groups of documents of this unit; empty lines are left out."""
-        if unit == "blocks":
-            return cls(encoded, groups, np.asarray(encoded.documents))
-        is_empty = np.diff(encoded.sentences) == 0
-        kept = np.where(is_empty, -1, groups) if groups.shape == is_empty.shape else groups
-        return cls(encoded, kept, np.arange(len(encoded.sentences)))
+        borders = unit_starts(encoded, unit)
+        is_empty = np.diff(np.asarray(encoded.sentences)[borders]) == 0
+        is_left_out = is_empty if unit == "lines" and groups.shape == is_empty.shape else False
+        return cls(encoded, np.where(is_left_out, -1, groups), borders)
 
     @property
     def tokens(self) -> NDArray[np.int64]:
@@ -167,7 +167,9 @@ class ChangedWord:
 
 
 class ChangedWords(ResultTable[ChangedWord]):
-    """Changed words, without their lines."""
+    """Words from the surest change on, without their lines; the table shows the first ones."""
+
+    top = 20
 
     columns = argument_texts(ChangedWord) | {
         f"{column}_{group}": argument_texts(ChangedWord)[name].replace("each group", f"group {group}")
@@ -175,7 +177,11 @@ class ChangedWords(ResultTable[ChangedWord]):
         for group in (1, 2)
     }
 
-    def shown(self, row: ChangedWord) -> dict[str, Any]:
+    def visible(self) -> list[ChangedWord]:
+        """The first words."""
+        return self[: self.top]
+
+    def record(self, row: ChangedWord) -> dict[str, Any]:
         """The figures of a word and its neighbours in both groups."""
         figures = {name: getattr(row, name) for name in ("word", "change", "expected", "z", "p", "q")}
         counts = {f"count_{group}": count for group, count in enumerate(row.counts, 1)}
@@ -187,27 +193,30 @@ class UsageChange(TabularResult):
     """The result of `compare_usage`.
 
     Arguments:
-        words: those with the largest z.
-        n_words: how many words were compared.
+        words: all words that were compared, from the surest change on.
+        n_words: their number.
         n_changed: how many have q of at most the requested rate.
         documents: their number in each group.
+        top: how many words are shown, and have lines.
     """
 
     words: list[ChangedWord]
     n_words: int
     n_changed: int
     documents: tuple[int, int]
+    top: int = 20
 
     @property
     def tables(self) -> Sequence[ResultTable[Any]]:
         """The words, and lines of the corpus."""
         note = f"{self.n_words:,} words compared in {self.documents[0]:,} and {self.documents[1]:,} documents"
-        lines = ConcordanceLines(line for one in self.words for line in one.lines)
-        return [ChangedWords(self.words, notes=[f"{note}; {self.n_changed:,} changed"]), lines]
+        words = ChangedWords(self.words, notes=[f"{note}; {self.n_changed:,} changed"])
+        words.top = self.top
+        return [words, ConcordanceLines(line for one in self.words for line in one.lines)]
 
 
 def compare_usage(
-    corpus: Corpus, groups: NDArray[np.int64], trainer: Trainer, *,
+    corpus: Corpus, groups: NDArray[np.int64] | tuple[str, str], trainer: Trainer, *,
     permutations: Annotated[int, Range(ge=4)] = DEFAULT_PERMUTATIONS,
     occurrences: Positive = DEFAULT_OCCURRENCES, fdr: float = DEFAULT_FDR, top: Positive = 20,
     lines: Annotated[int, Range(ge=0)] = 0, documents: Unit = "blocks",
@@ -223,15 +232,17 @@ def compare_usage(
 
     Arguments:
         corpus: all documents.
-        groups: (documents,) 0 for the first group, 1 for the second, -1 for documents to leave out.
-        documents: what is divided at random: "lines", or "blocks": rows of tables, items of iterables and, in plain
-            text, lines between blank lines. A warning is logged if those of one group are ten times as long.
+        groups: (documents,) 0 for the first group, 1 for the second, -1 for documents to leave out; or the tags of the
+            documents of both groups.
+        documents: what is divided at random: "lines", "files" of plain text, or "blocks": rows of tables, items of
+            iterables and, in plain text, lines between blank lines. A warning is logged if those of one group are ten
+            times as long.
         trainer: the model to train, such as `em.SkipGram(dim=50)`.
         permutations: the number of random divisions of the documents, at least 4. Each takes as long as a training on
             all documents.
-        occurrences: compare words that occur at least N times in each group.
+        occurrences: compare the words that occur at least N times in each group, and no others.
         fdr: the rate of false discoveries among the words that are reported as changed.
-        top: the number of words to report, with the largest deviations first.
+        top: the number of words to show, with the largest deviations first.
         lines: the number of lines of the corpus to report for each word and group.
         seed: with one thread, results are bit-reproducible.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
@@ -239,7 +250,8 @@ def compare_usage(
 
     Raises:
         SettingError: an argument is out of range, or the model is not trained on words alone.
-        CorpusError: a group has too few documents, or no word is frequent enough; or as `Corpus.encode`.
+        CorpusError: a group has too few documents, no document has a tag, or no word is frequent enough; or as
+            `Corpus.encode`.
     """
     check_arguments(compare_usage, permutations=permutations, occurrences=occurrences, top=top, lines=lines)
     check_value("fdr", fdr, float, {"gt": 0, "le": 0.5})
@@ -247,7 +259,10 @@ def compare_usage(
     if not trainer.reads_words_alone():
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
     threads, seed = check_threads_and_seed(threads, seed, trainer)
-    divided = DocumentGroups.of(as_encoded(corpus), np.asarray(groups), documents)
+    encoded, members = as_encoded(corpus), np.asarray(groups)
+    if members.dtype.kind == "U":
+        members = tag_groups(encoded, members.tolist())[first_documents(encoded, documents)]
+    divided = DocumentGroups.of(encoded, members, documents)
     with showing(progress, "training", "divisions") as shown:
         pair: list[Vectors] = []
         by_division: list[NDArray[np.float64]] = []  # 1 - cosine of aligned vectors (words,), first of the two groups
@@ -261,18 +276,31 @@ def compare_usage(
                 shown(len(by_division), permutations + 1)
     changes = np.stack(by_division)
     tested = compare_changes(changes)
-    words = []
-    for i in tested.order[:top].tolist():
-        word = pair[0].words[rows[i]]
-        neighbours = [[name for name, _ in one.most_similar(word, top=N_NEIGHBOURS)] for one in pair]
-        counts = divided.counts[:, rows[i]].tolist()
+    names = [pair[0].words[row] for row in rows[tested.order]]
+    nearest = zip(*(one.most_similar_many(names, top=N_NEIGHBOURS) for one in pair), strict=True)
+    words: list[ChangedWord] = []
+    for i, word, near in zip(tested.order.tolist(), names, nearest, strict=True):
+        counts, neighbours = divided.counts[:, rows[i]].tolist(), [[name for name, _ in one] for one in near]
         words.append(ChangedWord(
             word=word, change=float(changes[0, i]), expected=float(tested.expected[i]), z=float(tested.z[i]),
             p=float(tested.p[i]), q=float(tested.q[i]), counts=(counts[0], counts[1]),
-            neighbours=(neighbours[0], neighbours[1]), lines=tuple(group_lines(corpus, divided, word, lines)),
+            neighbours=(neighbours[0], neighbours[1]),
+            lines=tuple(group_lines(corpus, divided, word, lines)) if len(words) < top else (),
         ))  # fmt: skip
     sizes = int(np.sum(divided.groups == 0)), int(np.sum(divided.groups == 1))
-    return UsageChange(words, len(rows), int(np.sum(tested.q <= fdr)), sizes)
+    return UsageChange(words, len(rows), int(np.sum(tested.q <= fdr)), sizes, top)
+
+
+def tag_groups(encoded: EncodedCorpus, tags: Sequence[str]) -> NDArray[np.int64]:
+    """The group of each document: 0 and 1 for the two tags, -1 for others."""
+    of_documents = [] if encoded.tags is None else encoded.single_tags.to_pylist()
+    known = set(filter(None, of_documents))
+    for tag in tags:
+        if tag not in known:
+            others = f"there are {', '.join(sorted(known)[:10])}" if known else "no document has a tag"
+            raise CorpusError(f"no document has the tag {tag!r}: {others}")
+    groups = {tag: group for group, tag in enumerate(tags)}
+    return np.array([groups.get(tag, -1) for tag in of_documents], np.int64)
 
 
 class ChangeTest(NamedTuple):

@@ -1,24 +1,29 @@
 """`embeddings shift`: find words whose use differs between two corpora."""
 
+import csv
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.usage_change import compare_usage
+from embeddings.analysis.usage_change import compare_usage, tag_groups
 from embeddings.cli import corpus_options, options
 from embeddings.cli.command_help import command_by_example, grouped, shared
 from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed, take_arguments
 from embeddings.cli.output import print_json, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, report_corpus
+from embeddings.cli.saving import check_extension, check_outside_corpus
 from embeddings.corpora import Corpus
+from embeddings.corpora.documents import first_documents
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.plugins.skipgram import SkipGram
+from embeddings.support.files import TABLES, write_rows
 
 USAGE = {  # parameters of `compare_usage`
     "permutations": None, "occurrences": "N", "fdr": "RATE", "top": None, "lines": "N", "documents": None,
@@ -32,9 +37,9 @@ USAGE = {  # parameters of `compare_usage`
         click.Argument(["second"], required=False),
         option(
             "--groups",
-            "Compare the documents with these two tags of --tag-column, instead of two corpora.",
-            "TAG TAG",
-            type=(str, str),
+            "Compare the documents with these two tags of --tag-column, by default the names of their folders, instead "
+            "of two corpora.",
+            "TAG,TAG",
         ),
         option(
             "--split-at",
@@ -42,32 +47,40 @@ USAGE = {  # parameters of `compare_usage`
             "after it. Tags are compared as numbers if all are numbers, else as text, such as 1951-03-02.",
             "VALUE",
         ),
-        *grouped("comparison", from_signature(compare_usage, **USAGE), ("permutations", "top", "lines")),
+        *grouped("comparison", from_signature(compare_usage, **USAGE), ("permutations", "occurrences", "top", "lines")),
+        option("-o --out", "Also write all words that were compared to this file, .csv or .tsv.", "FILE"),
         *shared("model", dict, *grouped("model", from_settings(SkipGram))),
         *corpus_options.options(lines=corpus_options.TEXT_LINES),
         *corpus_options.PHRASE_OPTIONS,
         seed("Random seed."),
         THREADS,
+        options.FORCE,
         JSON,
         QUIET,
     ],
 )  # fmt: skip
 def command(
-    *, first: str, second: str | None, groups: tuple[str, str] | None, split_at: str | None,
+    *, first: str, second: str | None, groups: str | None, split_at: str | None, out: str | None, force: bool,
     model: dict[str, Any], seed: int, threads: int | None, as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Find words whose use differs between the corpora FIRST and SECOND, or between two groups of one corpus.
 
     Skip-gram vectors are trained on each, and one space is rotated onto the other. The change of each word is compared
-    with its changes where the documents are divided at random; `q` is the rate of false discoveries.
+    with its changes where the documents are divided at random; `q` is the rate of false discoveries. Only words that
+    occur at least --occurrences times in each group are compared: the vectors of rarer ones are mostly chance.
     """
-    if [second, groups, split_at].count(None) != 2 or (groups and groups[0] == groups[1]):
-        raise click.UsageError("name two corpora, or one with --tag-column and --split-at or two different --groups")
-    options.require("groups", "tag_column")
+    tags = next(csv.reader([groups or ""]), [])
+    if [second, groups, split_at].count(None) != 2 or (groups and len(set(tags)) != 2):
+        raise click.UsageError("name two corpora, or one with --groups TAG,TAG or with --tag-column and --split-at")
     options.require("split_at", "tag_column")
+    options.require("force", "out")
     usage, trainer = take_arguments(settings, USAGE), SkipGram(**model)
     settings = corpus_options.corpus_arguments(settings)
+    settings["tag_column"] = settings["tag_column"] or ["folder"] * bool(groups)
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
+    if out is not None:
+        check_extension(out, TABLES, force=force)
+        check_outside_corpus(out, text)
     with Bar(quiet) as reading:
         encoded = text.encode(progress=reading, threads=threads)
         report_corpus(encoded, reading)
@@ -76,36 +89,26 @@ def command(
             n_first = len(Corpus(first, **settings).encode().documents) - 1
             members = (np.arange(len(encoded.documents) - 1) >= n_first).astype(np.int64)
         else:
-            members = tag_groups(encoded, groups) if groups else split_groups(encoded, str(split_at))
-        if usage["documents"] == "lines":
-            members = np.repeat(members, np.diff(encoded.documents))
+            members = tag_groups(encoded, tags) if groups else split_groups(encoded, str(split_at))
+        members = members[first_documents(encoded, usage["documents"])]
     with Bar(quiet, "training") as bar:
         result = compare_usage(text, members, trainer, **usage, seed=seed, threads=threads, progress=bar)
+    words, lines = result.tables
+    if out is not None:
+        write_rows(list(map(words.record, words)), Path(out), force=force)
+        bar.notice(f"saved {quantity(result.n_words, 'word')} to {out}")
     if as_json:
-        print_json(dataclasses.asdict(result))
+        print_json(dataclasses.asdict(dataclasses.replace(result, words=result.words[: result.top])))
         return
     sizes = " and ".join(f"{count:,}" for count in result.documents)
     bar.notice(
-        f"{quantity(result.n_words, 'word')} compared in {sizes} documents; {result.n_changed:,} changed "
-        f"(q <= {usage['fdr']})"
+        f"{quantity(result.n_words, 'word')} compared in {sizes} documents: those that occur {usage['occurrences']} "
+        f"times in each group; {result.n_changed:,} changed (q <= {usage['fdr']})"
     )
-    words, lines = result.tables
     print_rows(words)
     if lines:
         click.echo()
         print_rows(lines)
-
-
-def tag_groups(encoded: EncodedCorpus, tags: tuple[str, str]) -> NDArray[np.int64]:
-    """The group of each document: 0 and 1 for the two tags, -1 for others."""
-    assert encoded.tags is not None  # --groups requires --tag-column
-    known = set(filter(None, encoded.single_tags.unique().to_pylist()))
-    for tag in tags:
-        if tag not in known:
-            others = f"there are {', '.join(sorted(known)[:10])}" if known else "no document has a tag"
-            raise CorpusError(f"no document has the tag {tag!r}: {others}")
-    groups = {tag: group for group, tag in enumerate(tags)}
-    return np.array([groups.get(tag, -1) for tag in encoded.single_tags.to_pylist()], np.int64)
 
 
 def split_groups(encoded: EncodedCorpus, value: str) -> NDArray[np.int64]:

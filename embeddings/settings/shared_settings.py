@@ -119,12 +119,11 @@ class FixedWindow(ContextWindow):
 class DocumentChoice(Settings):
     """The unit of text that is a document."""
 
-    documents: Literal["auto", "lines", "blocks"] = option(
+    documents: Literal["auto", "lines", "blocks", "files"] = option(
         "auto",
         "Unit of text that gets a document vector, and that --min-documents counts. lines: each line; blocks: each "
-        "table row, each item of an iterable and, in plain text, each run of lines between blank lines; auto: lines "
-        "for plain text, otherwise blocks. "
-        "Documents with the same tag share a vector.",
+        "table row, each item of an iterable and, in plain text, each run of lines between blank lines; files: each "
+        "file of plain text; auto: lines for plain text, otherwise blocks. Documents with the same tag share a vector.",
         common=True,
     )
 

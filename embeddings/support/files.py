@@ -11,15 +11,17 @@ lock through SQLite; neither suits a cache that may be read-only. On Windows no 
 an open file cannot be renamed.
 """
 
+import csv
 import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from time import time
+from typing import Any
 
 from embeddings.errors import OutputError
 from embeddings.support.foreign_files import is_stream
@@ -34,6 +36,7 @@ except ImportError:  # Windows
 
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2  # flags of renameat2 on Linux
 AT_FDCWD = -100
+TABLES = (".csv", ".tsv")  # extensions of tables of `write_rows`
 LOCK_SECONDS = 60  # after which a writer has surely locked its temporary folder
 
 
@@ -341,3 +344,14 @@ def try_lock(descriptor: int, *, exclusive: bool) -> bool:
     except OSError:  # the file system has no locks
         return True
     return True
+
+
+def write_rows(rows: Sequence[Mapping[str, Any]], path: Path, *, force: bool = False) -> None:
+    """Write rows separated by commas, or by tabs as the extension says; missing values are empty, lists have spaces."""
+    with atomic_write(path, force=force) as fresh, fresh.open("w", encoding="utf-8", newline="") as stream:
+        delimiter = "," if path.suffix.lower() == TABLES[0] else "\t"
+        out = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter, lineterminator="\n")
+        out.writeheader()
+        for row in rows:
+            items = row.items()
+            out.writerow({name: " ".join(map(str, one)) if isinstance(one, list) else one for name, one in items})

@@ -117,6 +117,8 @@ class DocumentInferencer:
             try:
                 encoded = texts.encode()
             except NoWordsError as error:
+                if self.settings.documents == "files":
+                    raise
                 by_line = splits_by_line(self.settings.documents, error.has_items)
                 return np.zeros((error.sentences if by_line else error.documents, self.settings.dim), np.float32)
             check_same_text_settings(self.model, encoded)

@@ -1,7 +1,5 @@
 """The folder of a search: what is searched and its trials, the best and the first model, and a report."""
 
-import csv
-import io
 import json
 import os
 import shutil
@@ -17,7 +15,7 @@ from embeddings.models.loading import load_classifier, load_model
 from embeddings.models.model import Model
 from embeddings.models.model_files import check_target
 from embeddings.support.docstrings import argument_texts
-from embeddings.support.files import atomic_write, check_own_folder
+from embeddings.support.files import atomic_write, check_own_folder, write_rows
 from embeddings.support.local_paths import check_local
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
 from embeddings.support.result_table import ResultTable, TabularResult, format_number, markdown_table
@@ -245,7 +243,7 @@ SCORES = ("score", "value", "low", "high", "difference", "p")  # columns
 def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None) -> None:
     """Write the trials as a table and the report of a search into its folder."""
     rows = tuning.trial_rows()
-    write_table(rows, folder.path / TABLE)
+    write_rows(rows, folder.path / TABLE, force=True)
     assert tuning.best is not None
     study = folder.study
     states = [trial.state for trial in tuning.trials]
@@ -264,15 +262,6 @@ def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None
         lines += ["The command that trains the best settings:", "", "```sh", command, "```", ""]
     lines += [*score_table(tuning.trial_rows(with_seconds=False)), ""]
     write_text("\n".join(lines), folder.path / REPORT)
-
-
-def write_table(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """Write rows separated by tabs, replacing an older file; missing values are empty."""
-    text = io.StringIO(newline="")
-    out = csv.DictWriter(text, list(rows[0]), restval="", delimiter="\t", lineterminator="\n")
-    out.writeheader()
-    out.writerows(rows)
-    write_text(text.getvalue(), path)
 
 
 def write_text(text: str, path: Path) -> None:

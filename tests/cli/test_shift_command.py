@@ -1,5 +1,6 @@
 """`embeddings shift`."""
 
+import csv
 import json
 from types import SimpleNamespace
 
@@ -37,11 +38,23 @@ def test_two_files_and_two_groups_of_a_table_give_the_same(folder):
     assert (len(words), len(lines)) == (4, 7)
     assert [line.split("\t")[5] for line in lines[1:]] == ["old.txt", "new.txt"] * 3
     assert "12 words compared in 25 and 25 documents" in result.stderr
-    columns = ["--text-column", "text", "--tag-column", "period", "--groups", "old", "new"]
+    columns = ["--text-column", "text", "--tag-column", "period", "--groups", "old,new"]
     table = json.loads(expect("shift", "rows.jsonl", *columns, *options, "--json").stdout)
     assert table["documents"] == [25, 25]
     assert table["n_words"] == 12
     columns = ["--text-column", "text", "--tag-column", "year", "--split-at", 1000]
+    for file in ("old", "new"):
+        (folder / "novels" / file).mkdir(parents=True)
+        (folder / f"{file}.txt").rename(folder / "novels" / file / "1.txt")
+    table_file = folder / "words.csv"
+    by_folder = expect("shift", "novels", "--groups", "old,new", *options, "-o", table_file)
+    assert "25 and 25 documents: those that occur 5 times" in by_folder.stderr
+    assert len(by_folder.stdout.splitlines()) == 4
+    rows = list(csv.DictReader(table_file.read_text(encoding="utf-8").splitlines()))
+    assert [one["word"] for one in rows[:3]] == [line.split("\t")[0] for line in by_folder.stdout.splitlines()[1:]]
+    assert (len(rows), len(rows[0]["neighbours_1"].split())) == (12, 5)
+    refused = expect("shift", "novels", "--groups", "old,new", *options, "--documents", "files", code=1)
+    assert "too few" in refused.stderr
     split = json.loads(expect("shift", "rows.jsonl", *columns, *options, "--json").stdout)
     assert [(one["word"], one["z"]) for one in split["words"]] == [(one["word"], one["z"]) for one in table["words"]]
 
