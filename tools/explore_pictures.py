@@ -45,7 +45,8 @@ def neighbours(page: Page) -> None:
     """The neighbours of a word."""
     page.fill("#word", "temperature")
     page.keyboard.press("Enter")
-    until(page, "document.querySelector('#neighbours .concordance')")
+    until(page, "document.querySelector('#neighbours h2')?.innerText === 'temperature'")
+    until(page, "document.querySelector('#lines .keyword')?.innerText.toLowerCase() === 'temperature'")
 
 
 def completion(page: Page) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from embeddings.analysis.explanation import explain
 from embeddings.analysis.keyword_in_context import concordance
 from embeddings.analysis.stability_runs import StabilityRuns
+from embeddings.corpora.reading.sources import total_size
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.explorer.word_map import WordMap
 from embeddings.models.model import Model
@@ -25,6 +26,7 @@ Top = Annotated[int, Range(ge=1, le=100)]
 Rows = list[dict[str, Any]]
 Source = TypeVar("Source")
 MAX_TEXT = 1000  # characters of a text that are shown
+MAX_ORIGINAL = 1 << 26  # bytes of a corpus that is read again for each word
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class VectorExplorer:
             "confidence": None if self.replicates is None else len(self.replicates.resamples),
             "texts": 0 if self.texts is None else len(self.texts),
             "map_words": self.map.size, "projection": self.map.projection,
-            "examples": self.vectors.word_list.first(200)[-3:],
+            "example": max(self.vectors.word_list.first(300)[-200:], key=len),  # a long word is no function word
         }  # fmt: skip
 
     def complete(self, prefix: str | None = None, limit: Top = 10) -> dict[str, Any]:
@@ -147,10 +149,11 @@ class VectorExplorer:
             return result
 
     def lines(self, word: str, other: str | None = None, lines: Top = 20) -> dict[str, Any]:
-        """Lines of the corpus around a word."""
+        """Lines of the corpus around a word, in the text of the sources unless reading it again takes long."""
         with self.lock:
             corpus = required(self.corpus, "--corpus")
-            result = concordance(corpus, word, other, lines=lines, width=60, context="line", original=False)
+            is_small = (total_size(corpus.sources) or MAX_ORIGINAL) < MAX_ORIGINAL
+            result = concordance(corpus, word, other, lines=lines, width=60, context="line", original=is_small)
         return {"total": result.total, "lines": [asdict(line) for line in result.lines]}
 
     def evidence(self, a: str, b: str, top: Top = 10) -> dict[str, Any]:

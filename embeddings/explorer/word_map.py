@@ -15,6 +15,7 @@ from embeddings.support.logs import log
 from embeddings.vectors.vectors import Vectors
 
 NAME_WORDS = 3  # of a cluster, which name it: those of its most frequent words that are nearest to its centre
+GROUPED = 2  # the version of the map from which words have groups; before, there are the principal components
 NAME_SHARE = 0.05  # of the words of a cluster, which count as its most frequent ones
 
 
@@ -153,6 +154,8 @@ class WordMap:
         """Compute groups and points; an error ends the map, not the page."""
         try:
             units = self.vectors.unit_rows[: self.size]
+            self.shown = WordGroups(["all"], np.zeros(self.size, np.int32))
+            self.update(project(units, "pca", self.seed, self.update), 0.0)
             self.shown = cluster(units, self.vectors.word_list.first(self.size), self.groups, self.seed)
             self.update(project(units, self.projection, self.seed, self.update), 1.0)
         except EmbeddingsError as error:
@@ -167,7 +170,7 @@ class WordMap:
             self.points, self.done, self.version = points, done, self.version + 1
 
     def state(self, version: int) -> dict[str, Any]:
-        """How far the map is, and its points if they are newer than `version`; the first time also words and groups."""
+        """How far the map is, and its points if they are newer than `version`; words and groups with the first two."""
         self.start()
         with self.lock:
             points, number, done = self.points, self.version, self.done
@@ -175,7 +178,7 @@ class WordMap:
         if points is None or self.shown is None or number == version:
             return state
         state |= {"points": np.rint(points * SCALE).astype(int).ravel().tolist(), "scale": SCALE}
-        if version == 0:
+        if version < GROUPED:
             state |= {
                 "words": self.vectors.word_list.first(self.size),
                 "groups": self.shown.numbers.tolist(),

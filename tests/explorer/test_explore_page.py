@@ -118,12 +118,26 @@ def test_neighbours_while_typing(page):
     page.fill("#word", "kin")
     until(page, "document.querySelectorAll('[role=option]').length")
     assert options(page) == ["king"]
-    assert title(page) == ""
+    assert title(page) != "king"
     page.keyboard.type("g")
     until(page, "document.querySelector('#neighbours h2')?.innerText === 'king'")
     announced(page, "neighbours of king")
     assert "occurrences" in page.inner_text("#neighbours .title")
-    until(page, "document.querySelector('#neighbours .keyword')")
+    until(page, "document.querySelector('#lines .keyword')?.innerText === 'king'")
+
+
+@pytest.mark.parametrize("width", [1300, 400])
+def test_an_example_is_shown_at_once_with_its_word_in_the_middle_of_the_lines(page, width):
+    show(page, width)
+    until(page, "document.querySelector('#lines .keyword')")
+    assert title(page) == page.evaluate("document.querySelector('#word').value") != ""
+    until(page, "document.querySelectorAll('#lines .concordance tbody tr').length > 5")
+    place = "(([one]) => { const box = one.getBoundingClientRect(); return [box.left, box.right]; })"
+    row = "document.querySelectorAll('#lines tbody tr')"
+    left, right = page.evaluate(f"{place}({row})")
+    start, end = page.evaluate(f"{place}(document.querySelectorAll('#lines .keyword'))")
+    assert 0 <= left < start < end < right <= width
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_completions_by_keys_alone(page):
@@ -252,7 +266,7 @@ def test_accessibility(page, dark, width):
     ready(page)
     page.fill("#word", "king")
     page.keyboard.press("Enter")
-    until(page, "document.querySelector('#neighbours .concordance')")
+    until(page, "document.querySelector('#lines .concordance')")
     page.click("#table-details summary")
     until(page, "document.querySelector('#map-table table')")
     assert violations(page) == []

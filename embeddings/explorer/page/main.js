@@ -75,10 +75,13 @@ async function start() {
     queries.search();
   });
   connectMap(page);
+  get("word").value = info.example;
+  choose(info.example);
   get("word").focus();
+  get("word").select();
 }
 
-/** Show what is explored, and examples to begin with. */
+/** Show what is explored. */
 function describe(info) {
   document.title = `${info.name} – embeddings explore`;
   get("name").textContent = info.name;

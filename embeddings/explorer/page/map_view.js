@@ -15,6 +15,7 @@ export function connectMap(page) {
   const map = new WordMap(canvas);
   const rest = debounce(() => { map.draw(); describe(); }, 140);
   let isWaiting = false;
+  let last = null; // what was highlighted, perhaps before there was a map
 
   /** Draw soon: quickly while the map moves, then in full. */
   function redraw() {
@@ -52,6 +53,7 @@ export function connectMap(page) {
   }
 
   page.highlight = (chosen, others) => {
+    last = [chosen, others];
     const isOnMap = (row) => row !== null && row !== undefined && row < map.x.length;
     map.chosen = isOnMap(chosen.row) ? chosen.row : null;
     map.near = map.chosen === null ? [] : others.map((one) => one.row).filter(isOnMap);
@@ -96,7 +98,7 @@ export function connectMap(page) {
   get("table-details").addEventListener("toggle", showTable);
   new ResizeObserver(redraw).observe(canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  load(map, page, showLegend, redraw);
+  load(map, page, showLegend, () => (last ? page.highlight(...last) : redraw()));
 }
 
 /** Ask for the map until it is complete; it is shown as it grows. */
@@ -129,7 +131,7 @@ async function load(map, page, showLegend, redraw) {
 }
 
 function progress(version, done) {
-  if (!version) return "grouping";
+  if (version < 2) return "grouping";
   return done ? `arranging ${Math.round(100 * done)} %` : "arranging: searching for neighbours";
 }
 

@@ -25,24 +25,24 @@ export function connectQueries(page) {
       const nearest = answer.neighbours[0]?.word;
       page.announce(`${answer.neighbours.length} neighbours of ${answer.word}${nearest ? `, the nearest is ${nearest}` : ""}`);
       page.highlight(answer, answer.neighbours);
-      if (page.info.corpus) await addLines(place, answer.word);
+      if (page.info.corpus) await addLines(answer.word);
     } catch (error) {
       if (!isTyping) place.replaceChildren(note(error.message, "error"));
       if (!isTyping) page.announce(error.message);
     }
   }
 
-  async function addLines(place, text) {
-    const section = element("section", {}, element("h3", {}, "In the text"));
-    place.append(section);
+  async function addLines(text) {
+    const section = element("section", { class: "results" }, element("h2", {}, "In the text"));
     try {
       const answer = await ask.lines({ word: text, lines: LINES });
-      if (!answer) return section.remove();
+      if (!answer) return;
       const shown = answer.lines.length < answer.total ? `${answer.lines.length} of ` : "";
       section.append(concordanceTable(`${shown}${count(answer.total, "occurrence")}`, answer.lines));
     } catch (error) {
       section.append(note(error.message));
     }
+    get("lines").replaceChildren(section);
   }
 
   async function analogy() {

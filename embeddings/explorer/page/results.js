@@ -49,12 +49,13 @@ export function table(caption, headings, rows) {
     element("tbody", {}, ...body));
 }
 
-/** Lines of a corpus around a word. */
+/** Lines of a corpus around a word, which is in the middle; what does not fit is cut at both ends. */
 export function concordanceTable(caption, lines) {
-  const cell = (name, text) => element("td", { class: name }, word(text));
+  const cell = (name, text) => element("td", { class: name, title: text }, word(text));
+  const source = (line) => `${line.file ? `${line.file}, ` : ""}document ${line.document}, line ${integer(line.line)}`;
   const rows = lines.map((line) => [cell("left", line.left), cell("keyword", line.keyword), cell("right", line.right),
-    element("td", { class: "source" }, word(`${line.document}, line ${integer(line.line)}`))]);
-  const lineTable = table(caption, ["Before", "Word", "After", "Document"], rows);
+    cell("source", source(line))]);
+  const lineTable = table(caption, ["Before", "Word", "After", "Source"], rows);
   lineTable.className = "concordance";
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Lines of the text" }, lineTable);
 }
