@@ -193,8 +193,8 @@ BAD = [
     (["phrases", "text.txt", "-o", "text.txt", "--force"], 2, ["output text.txt", "corpus text.txt"]),
     (["shift", "text.txt"], 2, ["--groups"]),
     (["shift", "text.txt", "--split-at", "3"], 2, ["--tag-column"]),
-    (["shift", "text.txt", "words.txt", "--groups", "a", "b"], 2, ["two corpora"]),
-    ([*SHIFT, "--groups", "old", "older", "--tag-column", "period"], 1, ["'older'", "new", "old"]),
+    (["shift", "text.txt", "words.txt", "--groups", "a,b"], 2, ["two corpora"]),
+    ([*SHIFT, "--groups", "old,older", "--tag-column", "period"], 1, ["'older'", "new", "old"]),
     ([SHIFT[0], "untagged.jsonl", *SHIFT[2:], "--tag-column", "period", "--split-at", "3"], 1, ["document has a tag"]),
     (["warm", "nonsense"], 2, ["'nonsense'"]),
 ]  # fmt: skip

@@ -51,10 +51,13 @@ export function table(caption, headings, rows) {
 
 /** Lines of a corpus around a word, which is in the middle; what does not fit is cut at both ends. */
 export function concordanceTable(caption, lines) {
-  const cell = (name, text) => element("td", { class: name, title: text }, word(text));
-  const source = (line) => `${line.file ? `${line.file}, ` : ""}document ${line.document}, line ${integer(line.line)}`;
-  const rows = lines.map((line) => [cell("left", line.left), cell("keyword", line.keyword), cell("right", line.right),
-    cell("source", source(line))]);
+  const cell = (name, text, title = text) => element("td", { class: name, title }, word(text));
+  const rows = lines.map((line) => {
+    const place = `document ${line.document}, line ${integer(line.line)}`;
+    const file = line.file.split(/[\\/]/).pop();
+    return [cell("left", line.left), cell("keyword", line.keyword), cell("right", line.right),
+      cell("source", [place, file].filter(Boolean).join(", "), `${place} ${line.file}`)];
+  });
   const lineTable = table(caption, ["Before", "Word", "After", "Source"], rows);
   lineTable.className = "concordance";
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Lines of the text" }, lineTable);
