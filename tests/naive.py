@@ -3,11 +3,13 @@
 Rows are numpy views, so a row that is twice in a list is one row, as it is for the kernels. A *window* is
 (centre, contexts, noise), all words. A *position* is (i, line, start, stop, noise): centre i of a line of words, with
 the context `line[start:stop]`.
+
+A twin of a block returns the losses before its steps: at a rate of 0 the loss of constant tables.
 """
 
 import numpy as np
 
-from embeddings.kernels.row_operations import SINGLE_TILE
+from embeddings.kernels.row_operations import SINGLE_TILE, UPDATE_TILE
 
 MASK = 2**64 - 1
 
@@ -90,7 +92,7 @@ def logistic_loss(scores, positives, weights):
     )
 
 
-def learn(inputs, gradient_rows, targets, positives, weights, rate, *, tile):
+def learn(inputs, gradient_rows, targets, positives, weights, rate, *, tile=UPDATE_TILE):
     """One step, at most `tile` targets at a time, fewer for a single input; returns the loss before it.
 
     With more than one tile, inputs are read as they were before the first.
@@ -113,14 +115,14 @@ def window_targets(output, centre, noise):
     return [output[w] for w in (centre, *noise)], [1.0, *(float(w != centre) for w in noise)]
 
 
-def skipgram(words, output, windows, rate, *, tile):
+def skipgram(words, output, windows, rate):
     """One step per window; returns the summed loss and the number of positive pairs."""
     loss = pairs = 0
     for centre, contexts, noise in windows:
         if contexts:
             rows = [words[c] for c in contexts]
             targets, weights = window_targets(output, centre, noise)
-            loss += learn(rows, rows, targets, 1, weights, rate, tile=tile)
+            loss += learn(rows, rows, targets, 1, weights, rate)
             pairs += len(contexts)
     return loss, pairs
 
@@ -134,7 +136,7 @@ def single_context_windows(windows, negatives):
     ]
 
 
-def cbow(words, output, windows, rate, *, tile, mean=True, exact=False):
+def cbow(words, output, windows, rate, *, mean=True, exact=False):
     """As `skipgram`: the mean or sum of the contexts is the input; its gradient goes to each, divided if `exact`."""
     loss = pairs = 0
     for centre, contexts, noise in windows:
@@ -142,7 +144,7 @@ def cbow(words, output, windows, rate, *, tile, mean=True, exact=False):
             rows, m = [words[c] for c in contexts], len(contexts)
             hidden, gradient = np.sum(rows, axis=0) / (m if mean else 1), np.zeros_like(words[0])
             targets, weights = window_targets(output, centre, noise)
-            loss += learn([hidden], [gradient], targets, 1, weights, rate, tile=tile)
+            loss += learn([hidden], [gradient], targets, 1, weights, rate)
             scatter_add(1 / m if mean and exact else 1, gradient, rows)
             pairs += 1
     return loss, pairs
@@ -174,7 +176,7 @@ def weighted_hidden(words, weights, position):
     return np.mean([words[w] * weights[p] for w, p in pairs], axis=0) if pairs else None, pairs
 
 
-def weighted_cbow(words, output, position_weights, positions, rate, *, tile):
+def weighted_cbow(words, output, position_weights, positions, rate):
     """CBOW with position weights: contexts get the undivided gradient of the hidden row, weights the exact one."""
     loss = count = 0
     for position in positions:
@@ -182,7 +184,7 @@ def weighted_cbow(words, output, position_weights, positions, rate, *, tile):
         if pairs:
             gradient = np.zeros_like(hidden)
             targets, weights = window_targets(output, position[1][position[0]], position[4])
-            loss += learn([hidden], [gradient], targets, 1, weights, rate, tile=tile)
+            loss += learn([hidden], [gradient], targets, 1, weights, rate)
             for w, p in pairs:
                 old = position_weights[p].copy()
                 position_weights[p] += gradient * words[w] / len(pairs)
@@ -191,23 +193,12 @@ def weighted_cbow(words, output, position_weights, positions, rate, *, tile):
     return loss, count
 
 
-def weighted_cbow_loss(words, output, position_weights, positions):
-    """The loss of all positions with fixed tables."""
-    loss = 0.0
-    for position in positions:
-        hidden, pairs = weighted_hidden(words, position_weights, position)
-        if pairs:
-            targets, weights = window_targets(output, position[1][position[0]], position[4])
-            loss += logistic_loss(score([hidden], targets), 1, weights)
-    return loss
-
-
 def slot_contexts(centre, start, stop, reach):
     """For each slot, the contexts from start to stop whose offset from the centre it covers."""
     return [[c for c in range(start, stop) if low <= c - centre <= high and c != centre] for low, high in reach]
 
 
-def structured_skipgram(words, output, positions, reach, rate, *, tile):
+def structured_skipgram(words, output, positions, reach, rate):
     """One step for each slot of each position; `output` is (vocabulary, slots, dim)."""
     loss = pairs = 0
     for i, line, start, stop, noise in positions:
@@ -215,7 +206,7 @@ def structured_skipgram(words, output, positions, reach, rate, *, tile):
             if contexts:
                 rows = [words[line[c]] for c in contexts]
                 targets, weights = window_targets(output[:, slot], line[i], noise)
-                loss += learn(rows, rows, targets, 1, weights, rate, tile=tile)
+                loss += learn(rows, rows, targets, 1, weights, rate)
                 pairs += len(rows)
     return loss, pairs
 
@@ -240,7 +231,7 @@ def batches(centres, window, windows_per_draw):
         yield from (part[i::spacing] for i in range(min(spacing, len(part))))
 
 
-def learn_batch(output, windows, centres, noise, rate, *, tile, weight=1.0):
+def learn_batch(output, windows, centres, noise, rate, *, weight=1.0):
     """One step of windows, lists of rows, with their own centres and shared negative samples other than these."""
     dim = output.shape[1] // len(windows[0])
     hidden = [concatenate_rows(rows, dim) for rows in windows]
@@ -248,8 +239,8 @@ def learn_batch(output, windows, centres, noise, rate, *, tile, weight=1.0):
     mask = weight * np.array([[w != centre for w in noise] for centre in centres])
     scores, centre_scores = score(hidden, targets), np.array([x @ c for x, c in zip(hidden, own, strict=True)])
     steps, centre_steps = -rate * mask * sigmoid(scores), rate * sigmoid(-centre_scores)
-    for first in range(0, len(noise), tile - 1):
-        part = slice(first, first + tile - 1)
+    for first in range(0, len(noise), UPDATE_TILE - 1):
+        part = slice(first, first + UPDATE_TILE - 1)
         for slot in range(len(windows[0])):
             span = slice(slot * dim, (slot + 1) * dim)
             rows = [window[slot] for window in windows]
@@ -273,57 +264,16 @@ def update_slot(rows, own, targets, centre_steps, steps):
         target += change
 
 
-def continuous_window(words, output, positions, window, rate, *, windows_per_draw, tile):
+def continuous_window(words, output, positions, window, rate, *, windows_per_draw):
     """One step per batch of concatenated windows; `output` is (vocabulary, 2 window dim)."""
     loss = pairs = 0
     for batch in batches(positions, window, windows_per_draw):
         windows = [(slot_rows(words, position, window), position[1][position[0]]) for position in batch]
         windows = [(rows, centre) for rows, centre in windows if any(row is not None for row in rows)]
         if windows:
-            loss += learn_batch(output, *zip(*windows, strict=True), batch[0][4], rate, tile=tile)
+            loss += learn_batch(output, *zip(*windows, strict=True), batch[0][4], rate)
             pairs += len(windows)
     return loss, pairs
-
-
-def structured_skipgram_loss(words, output, positions, reach):
-    """The loss of all slots of all positions with fixed tables."""
-    loss = 0.0
-    for i, line, start, stop, noise in positions:
-        for slot, contexts in enumerate(slot_contexts(i, start, stop, reach)):
-            targets, weights = window_targets(output[:, slot], line[i], noise)
-            loss += logistic_loss(score([words[line[c]] for c in contexts], targets), 1, weights)
-    return loss
-
-
-def continuous_window_loss(words, output, positions, window):
-    """The loss of all positions with fixed tables."""
-    loss = 0.0
-    for i, line, start, stop, noise in positions:
-        rows = slot_rows(words, (i, line, start, stop, noise), window)
-        if any(row is not None for row in rows):
-            targets, weights = window_targets(output, line[i], noise)
-            loss += logistic_loss(score([concatenate_rows(rows, words.shape[1])], targets), 1, weights)
-    return loss
-
-
-def skipgram_loss(words, output, windows):
-    """The loss of all windows with fixed tables."""
-    loss = 0.0
-    for centre, contexts, noise in windows:
-        targets, weights = window_targets(output, centre, noise)
-        loss += logistic_loss(score([words[c] for c in contexts], targets), 1, weights)
-    return loss
-
-
-def cbow_loss(words, output, windows, *, mean):
-    """The loss of all windows with fixed tables."""
-    loss = 0.0
-    for centre, contexts, noise in windows:
-        if contexts:
-            hidden = np.sum([words[c] for c in contexts], axis=0) / (len(contexts) if mean else 1)
-            targets, weights = window_targets(output, centre, noise)
-            loss += logistic_loss(score([hidden], targets), 1, weights)
-    return loss
 
 
 def numerical_gradient(function, table, step=1e-5):
@@ -384,26 +334,16 @@ def dbow_weights(words, noise, negatives):
     return [negatives * sum(word != other for other in words) / len(noise) for word in noise]
 
 
-def dbow(documents, output, groups, rate, *, negatives, tile):
+def dbow(documents, output, groups, rate, *, negatives):
     """One step for each group (document or its tags, words, noise)."""
     loss = pairs = 0
     for document, words, noise in groups:
         targets = [output[w] for w in (*words, *noise)]
         weights = [1.0] * len(words) + dbow_weights(words, noise, negatives)
         rows = [documents[tag] for tag in np.atleast_1d(document)]
-        loss += learn(rows, rows, targets, len(words), weights, rate, tile=tile)
+        loss += learn(rows, rows, targets, len(words), weights, rate)
         pairs += len(rows) * len(words)
     return loss, pairs
-
-
-def dbow_loss(documents, output, groups, *, negatives):
-    """The loss of all groups with fixed tables."""
-    loss = 0.0
-    for document, words, noise in groups:
-        targets = [output[w] for w in (*words, *noise)]
-        weights = [1.0] * len(words) + dbow_weights(words, noise, negatives)
-        loss += logistic_loss(score([documents[document]], targets), len(words), weights)
-    return loss
 
 
 def dm_rows(document, words, position, window):
@@ -422,7 +362,7 @@ def dm_hidden(rows, window, mean):
     return np.sum(rows, axis=0) / (len(rows) if mean else 1)
 
 
-def dm(documents, words, output, positions, rate, *, mean, tile):
+def dm(documents, words, output, positions, rate, *, mean):
     """One step for each (document, position); every row gets the whole gradient."""
     loss = pairs = 0
     for document, position in positions:
@@ -430,31 +370,21 @@ def dm(documents, words, output, positions, rate, *, mean, tile):
         hidden = dm_hidden(rows, None, mean)
         gradient = np.zeros_like(hidden)
         targets, weights = window_targets(output, position[1][position[0]], position[4])
-        loss += learn([hidden], [gradient], targets, 1, weights, rate, tile=tile)
+        loss += learn([hidden], [gradient], targets, 1, weights, rate)
         for row in rows:
             row += gradient
         pairs += 1
     return loss, pairs
 
 
-def dm_concat(documents, words, output, positions, rate, *, window, windows_per_draw, tile, weight=1.0):
+def dm_concat(documents, words, output, positions, rate, *, window, windows_per_draw, weight=1.0):
     """One step for each batch of (document, position); each row gets its part of the gradient."""
     loss = 0
     for batch in batches(positions, window, windows_per_draw):
         windows = [dm_rows(documents[document], words, position, window) for document, position in batch]
         centres = [line[i] for _, (i, line, *_) in batch]
-        loss += learn_batch(output, windows, centres, batch[0][1][4], rate, tile=tile, weight=weight)
+        loss += learn_batch(output, windows, centres, batch[0][1][4], rate, weight=weight)
     return loss, len(positions)
-
-
-def dm_loss(documents, words, output, positions, *, window, mean):
-    """The loss of all positions with fixed tables."""
-    loss = 0.0
-    for document, position in positions:
-        hidden = dm_hidden(dm_rows(documents[document], words, position, window), window, mean)
-        targets, weights = window_targets(output, position[1][position[0]], position[4])
-        loss += logistic_loss(score([hidden], targets), 1, weights)
-    return loss
 
 
 def ngrams_at(ids, ngrams, position, end):
@@ -517,7 +447,7 @@ def lattice_targets(output, positives, noise, negatives):
     return [output[w] for w in (*positives, *samples)], weights
 
 
-def sembei(words, right, left, adjacent, rate, negatives, *, tile, parts=None):
+def sembei(words, right, left, adjacent, rate, negatives, *, parts=None):
     """Two steps at each (lefts, rights, noise); vectors are rows of `words`, or sums of rows of their `parts`."""
     loss = pairs = 0
     for lefts, rights, noise in adjacent:
@@ -525,23 +455,12 @@ def sembei(words, right, left, adjacent, rate, negatives, *, tile, parts=None):
             targets, weights = lattice_targets(output, positives, noise, negatives)
             rows = [words[w] for w in inputs]
             if parts is None:
-                loss += learn(rows, rows, targets, len(positives), weights, rate, tile=tile)
+                loss += learn(rows, rows, targets, len(positives), weights, rate)
             else:
                 hidden = [np.sum([words[part] for part in parts[w]], axis=0) for w in inputs]
                 gradients = [np.zeros_like(h) for h in hidden]
-                loss += learn(hidden, gradients, targets, len(positives), weights, rate, tile=tile)
+                loss += learn(hidden, gradients, targets, len(positives), weights, rate)
                 for w, gradient in zip(inputs, gradients, strict=True):
                     scatter_add(1, gradient, [words[part] for part in parts[w]])
             pairs += len(inputs) * len(positives)
     return loss, pairs
-
-
-def sembei_loss(words, right, left, adjacent, negatives, *, parts=None):
-    """The loss of all positions with fixed tables."""
-    loss = 0.0
-    for lefts, rights, noise in adjacent:
-        for output, inputs, positives in ((right, lefts, rights), (left, rights, lefts)):
-            targets, weights = lattice_targets(output, positives, noise, negatives)
-            rows = [np.sum([words[part] for part in (parts[w] if parts else [w])], axis=0) for w in inputs]
-            loss += logistic_loss(score(rows, targets), len(positives), weights)
-    return loss

@@ -45,7 +45,7 @@ def test_kernels_on_another_cpu(cpu, python):
     code = "from embeddings.compilation import vector_emitter; print(vector_emitter.VECTOR_BYTES)"
     assert int(python("-c", code, **CPUS[cpu]).stdout) == VECTOR_BYTES[cpu]
     names = ["kernels/test_row_operations.py", "kernels/test_gradient_steps.py", "kernels/test_logistic.py"]
-    names.append("plugins/test_skipgram.py")
+    names.append("plugins/test_window_models.py")
     finished = subprocess.run(
         [
             sys.executable,

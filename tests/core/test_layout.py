@@ -117,7 +117,7 @@ SEVERAL = {  # files that test several modules in turn, or a whole room
     "corpora": {"tables"},
     "explorer": {"explore_page"},
     "formats": {"ecosystem", "folder_formats", "format_contract", "mutated_files", "odd_files"},
-    "plugins": {"refused_settings"},
+    "plugins": {"refused_settings", "window_models"},
 }
 
 

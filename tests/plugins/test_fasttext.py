@@ -26,7 +26,6 @@ from embeddings.errors import FormatError
 from embeddings.kernels.block import POSITION, fill_block, rewind
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.subword_rows import SubwordTables, new_subword_cache
 from embeddings.objectives.negative_sampling import NegativeSamples
@@ -89,11 +88,9 @@ def test_blocks_equal_the_twins(dtype, negatives, architecture):
     buffers = tallying_buffers(10, 1 + negatives, words.width, dtype, contexts=10, rows=3)
     tables = operands_of(words.table, ngrams.table, output.table, negatives, parts, positions.table)
     twins = {
-        "skipgram": lambda t: naive.skipgram(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
-        "cbow": lambda t: naive.cbow(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
-        "weighted": lambda t: naive.weighted_cbow(
-            t, output.twin, positions.twin, positions_of(block), 0.05, tile=UPDATE_TILE
-        ),
+        "skipgram": lambda t: naive.skipgram(t, output.twin, windows_of(block), 0.05),
+        "cbow": lambda t: naive.cbow(t, output.twin, windows_of(block), 0.05),
+        "weighted": lambda t: naive.weighted_cbow(t, output.twin, positions.twin, positions_of(block), 0.05),
     }
     tally = np.zeros(2)
     for _ in range(2):
@@ -120,7 +117,7 @@ def test_steps_of_skipgram_are_gradient_steps(position):
         block,
         operands_of(own, ngrams, output, block.noise.shape[1], parts, small_table(rng, 10)),
         new_step_buffers(10, 5, own.shape[1], contexts=10, rows=3, dtype=np.float64),
-        lambda: naive.skipgram_loss(naive.compose_rows(own, ngrams, parts), output, windows),
+        lambda: naive.skipgram(naive.compose_rows(own, ngrams, parts), output, windows, 0)[0],
         (own, ngrams, output),
         (3, 3, 1),
     )
@@ -138,7 +135,7 @@ def test_steps_of_weighted_cbow_are_gradient_steps(position):
         block,
         operands_of(own, small_table(rng, 1), output, block.noise.shape[1], [[]] * SMALL_VOCABULARY, positions),
         new_step_buffers(1, 5, own.shape[1], contexts=10, rows=3, dtype=np.float64),
-        lambda: naive.weighted_cbow_loss(own, output, positions, [twin]),
+        lambda: naive.weighted_cbow(own, output, positions, [twin], 0)[0],
         (own, output, positions),
         (twin[3] - twin[2] - 1, 1, 1),
     )
@@ -173,7 +170,7 @@ def test_a_run_equals_the_twins(architecture):
     for _ in range(2):
         for windows, read in blocks_read(data, total, stream):
             rate = trainer.learning_rate_at(done, 2 * total)
-            learn_words = lambda t, c=windows, r=rate: learn(t, output, c, r, tile=UPDATE_TILE)  # noqa: E731
+            learn_words = lambda t, c=windows, r=rate: learn(t, output, c, r)  # noqa: E731
             naive.fasttext(own, ngrams, parts, learn_words)
             done += read
     model = trainer.train(em.Corpus(lines), threads=1, seed=seed)

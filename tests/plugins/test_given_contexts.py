@@ -10,7 +10,6 @@ import embeddings as em
 from embeddings.corpora import ContextFormat
 from embeddings.errors import CorpusError, SettingError
 from embeddings.kernels.block import FIRST, LAST, POSITION
-from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.settings.objectives import WORD_OBJECTIVES
 from embeddings.training import GivenContexts
 from embeddings.training.training_data import prepare
@@ -68,7 +67,7 @@ def test_a_block_equals_that_of_the_naive_version():
     chunk = next(iter(plan.stream.chunks(0, 600, np.random.default_rng(2))))
     for block, windows in read_blocks(plan, chunk):
         plan.kernel(block, plan.operands(arrays), plan.buffers(), 0.05)
-        naive.skipgram(words, output, windows, 0.05, tile=UPDATE_TILE)
+        naive.skipgram(words, output, windows, 0.05)
     np.testing.assert_allclose(arrays["words"], words, atol=1e-5)
     np.testing.assert_allclose(arrays["output"], output, atol=1e-5)
     assert not np.allclose(arrays["output"], plan.allocate(3)["output"])

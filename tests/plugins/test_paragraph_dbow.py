@@ -16,7 +16,6 @@ from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.document_kernels import learn_block
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.random_numbers import shared_noise_count
-from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
@@ -30,7 +29,7 @@ def test_dbow_block_equals_the_twins(dtype, negatives):
     block, buffers = filled_block(noise), tallying_buffers(1, 4 * (1 + noise), documents.width, dtype)
     learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.05)
     groups = groups_of(block, noise)
-    loss, pairs = naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=negatives, tile=UPDATE_TILE)
+    loss, pairs = naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=negatives)
     documents.check(BLOCK_TOLERANCE[dtype])
     output.check(BLOCK_TOLERANCE[dtype])
     assert buffers.tally[EXAMPLES] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
@@ -46,12 +45,12 @@ def test_dbow_with_words_is_dbow_followed_by_skipgram(negatives):
     block = filled_block(negatives)
     buffers = tallying_buffers(10, max(4 * (1 + noise), 1 + negatives), documents.width, np.float64)
     dbow.learn_documents_and_words(block, dbow_tables(documents, words, output, negatives), buffers, 0.05)
-    naive.dbow(documents.twin, output.twin, groups_of(block, noise), 0.05, negatives=negatives, tile=UPDATE_TILE)
+    naive.dbow(documents.twin, output.twin, groups_of(block, noise), 0.05, negatives=negatives)
     windows = [
         (line[i], [*line[start:i], *line[i + 1 : stop]], samples)
         for i, line, start, stop, samples in positions_of(block)
     ]
-    naive.skipgram(words.twin, output.twin, windows, 0.05, tile=UPDATE_TILE)
+    naive.skipgram(words.twin, output.twin, windows, 0.05)
     for table in (documents, words, output):
         table.check(1e-11)
 
@@ -63,7 +62,7 @@ def test_dbow_predicts_sampled_words():
     sampled = np.random.default_rng(1).integers(0, WORDS, len(block.words)).astype(np.int32)
     learn_block(block._replace(inputs=sampled), dbow_tables(documents, output, output, 5), buffers, 0.05)
     groups = groups_of(block._replace(words=sampled), noise)
-    naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=5, tile=UPDATE_TILE)
+    naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=5)
     documents.check(1e-11)
     output.check(1e-11)
 
@@ -80,6 +79,6 @@ def test_dbow_steps_are_gradient_steps():
         block,
         dbow.WordGroups(documents, output, NegativeSamples(output, 5), 3, 5),
         new_step_buffers(1, 16, documents.shape[1], dtype=np.float64),
-        lambda: naive.dbow_loss(documents, output, group, negatives=5),
+        lambda: naive.dbow(documents, output, group, 0, negatives=5)[0],
         (documents, output),
     )

@@ -27,7 +27,6 @@ from embeddings.kernels.document_kernels import learn_block
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.random_numbers import shared_noise_count
-from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
@@ -51,7 +50,7 @@ def test_dm_block_equals_the_twins(dtype, past_only, is_mean, negatives):
     objective = NegativeSamples(output.table, negatives)
     operands = dm.CombinedContexts(documents.table, words.table, objective, is_mean, past_only)
     learn_block(block, operands, buffers, 0.05)
-    settings = {"mean": is_mean, "tile": UPDATE_TILE}
+    settings = {"mean": is_mean}
     loss, pairs = naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, **settings)
     for table in (documents, words, output):
         table.check(BLOCK_TOLERANCE[dtype])
@@ -74,7 +73,7 @@ def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, win
         documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, negatives), 5, windows_per_draw
     )
     learn_block(block, tables, buffers, 0.01)
-    settings = {"window": 5, "windows_per_draw": windows_per_draw, "tile": UPDATE_TILE, "weight": weight}
+    settings = {"window": 5, "windows_per_draw": windows_per_draw, "weight": weight}
     positions = positions_with_documents(block)
     loss, pairs = naive.dm_concat(documents.twin, words.twin, twin, positions, 0.01, **settings)
     for table in (documents, words, output):
@@ -135,18 +134,24 @@ def test_dm_steps_are_gradient_steps(is_concat):
         buffers = new_window_buffers(1, 4, words.shape[1], slots=7, dtype=np.float64)
     else:
         buffers = new_step_buffers(1, 5, output.shape[1], contexts=7, rows=2, dtype=np.float64)
-    positions, window = positions_with_documents(block), 3 if is_concat else None
+    positions = positions_with_documents(block)
     objective = NegativeSamples(output, block.noise.shape[1])
     if is_concat:
         operands = ConcatenatedBatches(documents, words[:9], words[9:], objective, 3)
     else:
         operands = dm.CombinedContexts(documents, words, objective, False)
+
+    def loss():
+        if is_concat:
+            return naive.dm_concat(documents, words, output, positions, 0, window=3, windows_per_draw=1)[0]
+        return naive.dm(documents, words, output, positions, 0, mean=False)[0]
+
     check_gradients(
         learn_block,
         block,
         operands,
         buffers,
-        lambda: naive.dm_loss(documents, words, output, positions, window=window, mean=False),
+        loss,
         (documents, words) if is_concat else (documents, words, output),
     )
 

@@ -18,7 +18,6 @@ from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.document_kernels import TagRows, learn_block
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.random_numbers import shared_noise_count
-from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.window import new_slot_buffers
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
@@ -55,11 +54,11 @@ def test_each_tag_predicts_the_words_of_dbow(dtype, by_words):
         for document, (i, line, _, _, samples) in positions_with_documents(block):
             rows = [documents.twin[tag] for tag in TAGS[document]]
             targets, weights = naive.window_targets(output.twin, line[i], samples)
-            loss += naive.learn(rows, rows, targets, 1, weights, 0.05, tile=UPDATE_TILE)
+            loss += naive.learn(rows, rows, targets, 1, weights, 0.05)
             pairs += len(rows)
     else:
         groups = [(TAGS[document], *others) for document, *others in groups_of(block, noise)]
-        loss, pairs = naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=5, tile=UPDATE_TILE)
+        loss, pairs = naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=5)
     documents.check(tolerance)
     output.check(tolerance)
     assert buffers.tally[EXAMPLES] == pairs > 1.4 * (block.cursor[LAST] - block.cursor[FIRST])
@@ -83,7 +82,7 @@ def test_tags_of_dm_are_averaged_or_count_each(is_mean, averages_tags):
         hidden = (np.sum([*contexts, combined], axis=0)) / (count if is_mean else 1)
         gradient = np.zeros_like(hidden)
         targets, weights = naive.window_targets(output.twin, line[i], samples)
-        naive.learn([hidden], [gradient], targets, 1, weights, 0.05, tile=UPDATE_TILE)
+        naive.learn([hidden], [gradient], targets, 1, weights, 0.05)
         for row in (*contexts, *tags):
             row += gradient
     for table in (documents, words, output):
@@ -115,12 +114,12 @@ def test_tags_of_dm_are_concatenated(in_batches, past_only):
             windows.append([*(documents.twin[tag] for tag in PAIRS[document]), *contexts])
             centres.append(line[i])
         if in_batches:
-            naive.learn_batch(twin, windows, centres, batch[0][1][4], 0.01, tile=UPDATE_TILE)
+            naive.learn_batch(twin, windows, centres, batch[0][1][4], 0.01)
             continue
         hidden = np.concatenate(windows[0])
         gradient = np.zeros_like(hidden)
         targets, weights = naive.window_targets(twin, centres[0], batch[0][1][4])
-        naive.learn([hidden], [gradient], targets, 1, weights, 0.01, tile=UPDATE_TILE)
+        naive.learn([hidden], [gradient], targets, 1, weights, 0.01)
         for row, part in zip(windows[0], np.split(gradient, slots), strict=True):
             row += part
     for one in (documents, words, output):

@@ -15,7 +15,6 @@ from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.random_numbers import alias_table
-from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.plugins.sembei import sembei
 from embeddings.plugins.sembei.sembei import (
@@ -183,7 +182,7 @@ def test_sembei_equals_the_twin(dtype, summed, negatives):
     buffers.tally[UNTIL_SAMPLE] = -1e9
     learn(block, tables, parts, buffers, rate, summed=summed)
     twins, within = [table.twin for table in tables], parts_by_search(ngrams) if summed else None
-    loss, pairs = naive.sembei(*twins, adjacent_of(block), rate, negatives, tile=UPDATE_TILE, parts=within)
+    loss, pairs = naive.sembei(*twins, adjacent_of(block), rate, negatives, parts=within)
     for table in tables:
         table.check(BLOCK_TOLERANCE[dtype])
     assert buffers.tally[EXAMPLES] == pairs > 500
@@ -200,7 +199,7 @@ def test_steps_are_gradient_steps(summed):
     adjacent, within = adjacent_of(block), parts_by_search(ngrams) if summed else None
 
     def loss():
-        return naive.sembei_loss(*twins, adjacent, 2, parts=within)
+        return naive.sembei(*twins, adjacent, 0, 2, parts=within)[0]
 
     gradients = [naive.numerical_gradient(loss, twin[:, :3]) for twin in twins]
     learn(block, tables, parts, buffers, rate, summed=summed)

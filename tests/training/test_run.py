@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from kernel_helpers import random_rows
-from naive import Stream, blocks, single_context_windows, skipgram, skipgram_loss
+from naive import Stream, blocks, single_context_windows, skipgram
 from random_draws import draw_words, random_sequence
 
 import embeddings as em
@@ -13,7 +13,6 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, FIRST, LAST
 from embeddings.kernels.loss_tally import report_loss
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.models.table import zero_rows
 from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import synonym_corpus
@@ -79,7 +78,7 @@ def test_a_run_equals_the_naive_implementation(sharing):
     for choices, read in blocks_of_epochs(source, total, int(thread_keys(seed, 1)[0]), drawn):
         choices = choices if sharing != "none" else single_context_windows(choices, 5)
         rate = made.learning_rate_at(done, 2 * total)
-        skipgram(words, output, choices, rate, tile=UPDATE_TILE)
+        skipgram(words, output, choices, rate)
         done += read
     assert done == 2 * total
     model = made.train(em.Corpus(lines), threads=1, seed=seed)
@@ -134,7 +133,7 @@ def test_reported_loss_equals_the_naive_implementation_within_sampling_error():
     for name, table in run.executor.tables.items():
         table[:] = initial[name]
     model = run.train()
-    each = [skipgram_loss(words, output, [choice]) / len(choice[1]) for choice in choices]
+    each = [skipgram(words, output, [choice], 0)[0] / len(choice[1]) for choice in choices]
     sizes = np.array([len(choice[1]) for choice in choices])
     expected = float(np.average(each, weights=sizes))
     error = np.std(each) / np.sqrt(len(each) / 64)
