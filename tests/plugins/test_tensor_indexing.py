@@ -89,8 +89,6 @@ def test_a_phrase_list_wins_over_that_of_the_corpus(tmp_path):
     how = em.TensorIndexing(**SMALL, phrase_list=str(tmp_path / "some.tsv"))
     model = how.train(corpus(), threads=1)
     assert model.record["phrases"] == {"adjective-noun": 12, "any": 12}
-    with pytest.raises(SettingError, match="phrase_list"):
-        em.TensorIndexing(min_phrases=10, phrase_list=str(tmp_path / "some.tsv")).fit(model, listed())
 
 
 def test_another_joiner_and_found_phrases():
@@ -120,16 +118,19 @@ def test_the_rank_must_fit_the_vectors():
     assert em.TensorIndexing(rank=101, min_phrases=0).fit(vectors).record["phrases"] == {}
 
 
-def test_settings_of_words_are_refused_where_words_have_vectors():
-    vectors = em.Vectors(["a"], np.ones((1, 3), np.float32))
-    with pytest.raises(SettingError, match=r"window.*leave it out"):
-        em.TensorIndexing(window=3).fit(vectors)
+VECTORS = em.Vectors(["a", "b"], np.ones((2, 3), np.float32))
 
 
-def test_vectors_that_are_not_finite_are_refused():
-    vectors = em.Vectors(["a", "b"], np.array([[1, 2], [np.nan, 1]], np.float32))
-    with pytest.raises(SettingError, match="the vector of 'b' holds NaN or infinity"):
-        em.TensorIndexing(min_phrases=0).fit(vectors)
+@pytest.mark.parametrize(
+    ("settings", "vectors", "message"),
+    [
+        ({"window": 3}, VECTORS, "window.*leave it out"),
+        ({}, em.Vectors(["a", "b"], [[1, 2], [np.nan, 1]]), "the vector of 'b' holds NaN or infinity"),
+    ],
+)
+def test_settings_and_vectors_that_do_not_fit_are_refused(settings, vectors, message):
+    with pytest.raises(SettingError, match=message):
+        em.TensorIndexing(min_phrases=0, **settings).fit(vectors)
 
 
 def test_counts_that_rise_are_given_up():
