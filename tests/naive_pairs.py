@@ -48,19 +48,6 @@ def triplet_loss(units, size, margin, weights):
     return (weights * np.maximum(0, margin - cosines(units, size, size) + cosines(units, size, 2 * size))).sum()
 
 
-def numerical_gradient(function, array, step=1e-6):
-    """Central differences of a function of no arguments that reads the array."""
-    gradient = np.zeros_like(array)
-    for place in np.ndindex(array.shape):
-        value = array[place]
-        array[place] = value + step
-        above = function()
-        array[place] = value - step
-        gradient[place] = (above - function()) / (2 * step)
-        array[place] = value
-    return gradient
-
-
 class DenseAdam:
     """Adam as published, for all rows of a table at once."""
 

@@ -1,4 +1,6 @@
-"""A model of random word vectors, of which small copies are made."""
+"""A model of random word vectors, of which small copies are made, and saved models with other settings."""
+
+import json
 
 import numpy as np
 
@@ -14,3 +16,11 @@ def word_model(words=400, dim=8, **options):
     matrix = RNG.standard_normal((words, dim)).astype(np.float32)
     vocabulary = Vocabulary(names, np.arange(words, 0, -1))
     return Model("skipgram", vectors=em.Vectors(names, matrix), vocabulary=vocabulary, **options)
+
+
+def change_settings(folder, **changes):
+    """Write a saved model's record again with other settings."""
+    path = folder / "model.json"
+    content = json.loads(path.read_text())
+    content["settings"] |= changes
+    path.write_text(json.dumps(content))

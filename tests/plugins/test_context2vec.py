@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from commands import refused
-from neural_models import DAMAGES, WORDS, change_table, context_model, naive_context
+from neural_models import WORDS, context_model, naive_context
 
 import embeddings as em
 from embeddings.errors import SettingError
@@ -53,13 +52,3 @@ def test_substitutes_are_the_nearest_words():
 def test_texts_need_one_gap(text, problem):
     with pytest.raises(SettingError, match=problem):
         context_model().context_vector(text)
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("name", ["left_inputs", "right_weights", "hidden_bias", "context_weights", "left_marks"])
-def test_damaged_context2vec_models_give_one_line(name, damage, tmp_path):
-    context_model().save(tmp_path / "m")
-    if damage == "one axis" and name == "hidden_bias":
-        name = "hidden_weights"
-    change_table(tmp_path / "m", name, DAMAGES[damage])
-    assert name in refused("substitutes", tmp_path / "m", "a [] b", code=1)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from naive_pairs import numerical_gradient
+from naive import numerical_gradient
 from platforms import needs_pipes
 
 import embeddings as em

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import naive_pairs
 import numpy as np
 import pytest
+from naive import numerical_gradient
 
 from embeddings.compilation.jit import entry_point
 from embeddings.kernels.block import LAST, new_cursor
@@ -103,7 +104,7 @@ def test_gradients_of_in_batch_negatives_with_weights_and_several_dims(sides, ha
 
     assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
     for name, table in (("words", words), ("weights", weights)):
-        expected = naive_pairs.numerical_gradient(mean_loss, table)
+        expected = numerical_gradient(mean_loss, table)
         np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
 
 
@@ -128,7 +129,7 @@ def test_gradients_of_words_composed_of_ngrams():
 
     assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
     for name, table in (("words", words), ("weights", weights), ("ngrams", rows)):
-        expected = naive_pairs.numerical_gradient(mean_loss, table)
+        expected = numerical_gradient(mean_loss, table)
         np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
 
 
@@ -161,7 +162,7 @@ def test_gradients_of_objectives_on_cosines(name, has_weights):
         batch.weights[:] = rng.uniform(0, 3, PAIRS)
     loss = units_loss(operand, batch, new_block(numbers), PAIRS, sides)
     assert loss == pytest.approx(naive_loss(units, numbers, batch.weights), rel=1e-12)
-    expected = naive_pairs.numerical_gradient(lambda: naive_loss(units, numbers, batch.weights) / PAIRS, units)
+    expected = numerical_gradient(lambda: naive_loss(units, numbers, batch.weights) / PAIRS, units)
     np.testing.assert_allclose(batch.unit_gradients[:, :DIM], expected, atol=1e-8)
 
 

@@ -1,9 +1,6 @@
 """Text vectors from pairs: what is read, refused, saved and trained further."""
 
 import itertools
-import json
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +13,6 @@ from embeddings.plugins.text_pairs.pair_training import max_batch_words
 from embeddings.training.training_data import prepare
 from embeddings.vectors.subwords import subwords
 
-SAVED = Path(__file__).parents[1] / "data" / "saved" / "text-pairs"
 THINGS = ["red apple", "green pear", "yellow banana", "blue plum", "ripe cherry", "sour lemon"]
 
 
@@ -112,13 +108,6 @@ def test_ngrams_start_from_nothing_so_that_given_vectors_are_the_start():
     model = trainer.train(thing_pairs(), threads=1, run_options=options)
     np.testing.assert_allclose(model.vectors.matrix, start.matrix, atol=1e-6)
     assert train(thing_pairs()).composer is None
-    for settings, message in (
-        ({"min_n": 2}, "min_n=2 requires"),
-        ({"buckets": 9}, "buckets=9 requires"),
-        ({"max_n": 2}, "min_n"),
-    ):
-        with pytest.raises(SettingError, match=message):
-            em.DualEncoder(**settings)
     with pytest.raises(SettingError, match="cannot freeze"):
         trainer.train(
             thing_pairs(), threads=1, run_options=em.training.RunOptions(init=em.InitFrom(start, freeze=True))
@@ -192,25 +181,6 @@ def test_batches_have_room_for_the_words_of_repeated_pairs(proportion):
 def test_checkpoints_of_other_proportions_are_of_another_corpus():
     fingerprints = [data_sets(3, 4, proportions=one).encode().fingerprint for one in ([1, 2], [1, 3], [1, 2])]
     assert fingerprints[0] == fingerprints[2] != fingerprints[1]
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [("sides", "map"), ("sides", "tables"), ("linear_map", True), ("objective", "cosine-regression")],
-)
-def test_models_of_removed_variants_are_refused_and_others_load(setting, value, tmp_path):
-    """The saved model has the removed settings, with the values that remain."""
-    shutil.copytree(SAVED, tmp_path / "m")
-    content = json.loads((tmp_path / "m" / "model.json").read_text())
-    assert {"guide", "hidden_size", "linear_map", "sides"} < content["settings"].keys()
-    content["settings"] |= {"guide": "a/model", "hidden_size": 20}
-    (tmp_path / "m" / "model.json").write_text(json.dumps(content))
-    model = em.load_model(tmp_path / "m")
-    assert "guide" not in em.continue_training(model, thing_pairs(), epochs=1, threads=1).settings
-    content["settings"][setting] = value
-    (tmp_path / "m" / "model.json").write_text(json.dumps(content))
-    with pytest.raises(FormatError, match=f"{setting}={value}"):
-        em.load_model(tmp_path / "m")
 
 
 RARE = em.Corpus((thing_pairs(), 1), ([("rare", "words")], 2), pairs=em.corpora.PairFormat())

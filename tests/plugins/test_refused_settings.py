@@ -1,9 +1,14 @@
-"""Settings of trainers that are out of range or have no effect: the error names them, and what they require."""
+"""Settings of trainers that are out of range or have no effect, or that earlier versions had: the error names them."""
+
+import shutil
+from pathlib import Path
 
 import pytest
+from neural_models import character_model
+from small_models import change_settings
 
 import embeddings as em
-from embeddings.errors import EmbeddingsError
+from embeddings.errors import EmbeddingsError, FormatError
 
 REFUSED = [
     ("c2w", {"carry_state": True}, ["carry_state"]),
@@ -47,6 +52,9 @@ REFUSED = [
     ("text-pairs", {"dims": "8,8", "dim": 8}, ["dims"]),
     ("text-pairs", {"dims": "8,x", "dim": 8}, ["dims"]),
     ("text-pairs", {"dims": ""}, ["dims"]),
+    ("text-pairs", {"min_n": 2}, ["min_n=2"]),
+    ("text-pairs", {"buckets": 9}, ["buckets=9"]),
+    ("text-pairs", {"max_n": 2}, ["min_n"]),
     ("text-pairs", {"margin": 0.1}, ["margin=0.1"]),
     ("text-pairs", {"temperature": 0.001}, ["temperature"]),
     ("text-pairs", {"temperature": 0.1, "objective": "triplet-margin"}, ["temperature=0.1"]),
@@ -59,3 +67,45 @@ def test_the_error_names_the_settings(trainer, settings, names):
         em.train(trainer, "missing.txt", **settings)
     assert [name for name in names if name not in str(caught.value)] == []
     assert "missing.txt" not in str(caught.value)
+
+
+def save_model(trainer, folder):
+    """Save a small model of a trainer that had more settings."""
+    if trainer == "text-pairs":
+        shutil.copytree(Path(__file__).parents[1] / "data" / "saved" / "text-pairs", folder)
+    elif trainer == "c2w":
+        character_model().save(folder)
+    else:
+        em.train("cbow", ["a b c"] * 9, dim=4, epochs=1, objective="hierarchical-softmax", subsample=0).save(folder)
+
+
+DEFAULTS = {  # values of removed settings with which models are loaded
+    "c2w": {"word_network": "bilstm", "filters": 25, "carry_state": False, "tie": False},
+    "text-pairs": {"guide": "a/model", "hidden_size": 20},
+    "cbow": {"tree": "huffman"},
+}
+REMOVED = [
+    ("c2w", "word_network", "lookup"),
+    ("c2w", "tie", True),
+    ("c2w", "carry_state", True),
+    ("c2w", "objective", "adaptive-softmax"),
+    ("text-pairs", "sides", "map"),
+    ("text-pairs", "sides", "tables"),
+    ("text-pairs", "linear_map", True),
+    ("text-pairs", "objective", "cosine-regression"),
+    ("cbow", "tree", "clusters"),
+]
+
+
+@pytest.mark.parametrize(("trainer", "setting", "value"), REMOVED)
+def test_models_of_removed_variants_are_refused_and_others_are_loaded(trainer, setting, value, tmp_path):
+    save_model(trainer, tmp_path / "m")
+    before = em.load_model(tmp_path / "m")
+    change_settings(tmp_path / "m", **DEFAULTS[trainer])
+    loaded = em.load_model(tmp_path / "m")
+    assert loaded.settings == before.settings
+    assert loaded.vectors.matrix.tobytes() == before.vectors.matrix.tobytes()
+    change_settings(tmp_path / "m", **{setting: value})
+    with pytest.raises(FormatError, match=f"{setting}={value}") as caught:
+        em.load_model(tmp_path / "m")
+    assert "\n" not in str(caught.value)

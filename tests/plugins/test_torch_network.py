@@ -2,9 +2,12 @@
 
 import os
 
+import naive
+import naive_objectives
 import numpy as np
 import pytest
 from neural_models import naive_lstm, naive_spelling
+from test_neural_trainer import SMALL, TEXTS, TRAINERS
 
 import embeddings as em
 from embeddings.errors import SettingError
@@ -14,11 +17,6 @@ from embeddings.plugins.neural.trained_networks import batches
 from embeddings.training.training_data import prepare
 
 torch = pytest.importorskip("torch", reason="requires PyTorch: pip install 'embeddings-toolkit[neural]'")
-
-TEXTS = ["the cat eats a fish", "the dog eats", "a cat sleeps", "so the dog sleeps on a mat", "rare"] * 12
-SMALL = {"dim": 7, "min_count": 12, "batch_words": 20, "hidden_size": 5, "learning_rate": 0.02, "epochs": 2}
-OBJECTIVES = ["negative-sampling", "nce", "sampled-softmax", "full-softmax"]
-TRAINERS = {"context2vec": {"input_dim": 3}, "c2w": {"character_dim": 4, "character_hidden_size": 3}}
 
 
 def new_network(name, **settings):
@@ -94,35 +92,30 @@ def test_dropout_keeps_the_mean_and_follows_seed_and_step():
     np.testing.assert_array_equal(runs[1].vectors.matrix, runs[2].vectors.matrix)
 
 
-def naive_loss(objective, hidden, output, bias, weights, word, noise):
-    """The loss of one word, in float64."""
-    logistic = lambda score: np.logaddexp(0, -score)  # noqa: E731  # -log sigmoid
-    shares = weights / weights.sum()
-    if objective == "full-softmax":
-        scores = output @ hidden
-        return np.log(np.exp(scores).sum()) - scores[word]
-    if objective == "negative-sampling":
-        others = [one for one in noise if one != word]
-        return logistic(output[word] @ hidden) + sum(logistic(-output[one] @ hidden) for one in others)
-    if objective == "nce":
-        score = lambda one: output[one] @ hidden + bias[one, 0] - np.log(len(noise) * shares[one])  # noqa: E731
-        return logistic(score(word)) + sum(logistic(-score(one)) for one in noise)
-    candidates = [word, *dict.fromkeys(one for one in noise if one != word)]
-    scores = np.array([output[one] @ hidden - np.log(1 - (1 - shares[one]) ** len(noise)) for one in candidates])
-    return np.log(np.exp(scores).sum()) - scores[0]
+def negative_sampling(tables, word, hidden, noise, q):
+    targets, weights = naive.window_targets(tables["output"], word, noise)
+    return naive.logistic_loss(naive.score([hidden], targets), 1, weights)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+NAIVE_LOSSES = {
+    "negative-sampling": negative_sampling,
+    "nce": naive_objectives.nce,
+    "sampled-softmax": naive_objectives.sampled_softmax,
+    "full-softmax": naive_objectives.full_softmax,
+}
+
+
+@pytest.mark.parametrize("objective", NAIVE_LOSSES)
 def test_losses_equal_naive_ones(objective):
     count = {} if objective == "full-softmax" else {"negatives": 4}
     network, tables, _, data = new_network("c2w", objective=objective, **count)
     size, rng = len(data.vocabulary), np.random.default_rng(6)
     hidden, words, noise = rng.normal(size=(40, 5)), rng.integers(0, size, 40), rng.integers(0, size, (40, 4))
-    weights = network.objective.noise_weights
+    shares = network.objective.noise_weights / network.objective.noise_weights.sum()
     total = network.loss(torch.from_numpy(hidden).float(), words, noise).item()
-    output, bias = tables["next_words"].astype(np.float64), tables.get("bias")
+    tables = {"output": tables["next_words"].astype(np.float64), "bias": tables.get("bias")}
     rows = zip(hidden, words.tolist(), noise.tolist(), strict=True)
-    expected = sum(naive_loss(objective, row, output, bias, weights, word, drawn) for row, word, drawn in rows)
+    expected = sum(NAIVE_LOSSES[objective](tables, word, row, drawn, shares) for row, word, drawn in rows)
     assert total == pytest.approx(expected, rel=1e-4)
 
 

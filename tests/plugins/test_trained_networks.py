@@ -1,12 +1,12 @@
 """Recurrent models: saved models are equal and need only numpy; what they refuse."""
 
-import json
 import sys
 
 import numpy as np
 import pytest
 from commands import expect, refused, table
-from neural_models import character_model, context_model, naive_context, naive_lstm
+from neural_models import DAMAGES, change_table, character_model, context_model, naive_context, naive_lstm
+from small_models import change_settings
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError, FormatError, SettingError
@@ -85,13 +85,24 @@ def test_other_models_have_no_contexts():
         context_model().context_vectors("a [] b")
 
 
+PARTS = {  # tables of a model, and the command that reads them
+    context_model: (["left_inputs", "right_weights", "hidden_weights", "context_weights", "left_marks"], "substitutes"),
+    character_model: (["character_inputs", "forward_weights", "projection_weights"], "neighbours"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(("new_model", "name"), [(model, name) for model in PARTS for name in PARTS[model][0]])
+def test_damaged_tables_give_one_line(new_model, name, damage, tmp_path):
+    new_model().save(tmp_path / "m")
+    change_table(tmp_path / "m", name, DAMAGES[damage])
+    assert name in refused(PARTS[new_model][1], tmp_path / "m", "a [] b", code=1)
+
+
 @pytest.mark.parametrize(("name", "value"), [("dim", 7), ("hidden_size", "many"), ("input_dim", 2**40), ("no", 1)])
 def test_damaged_settings_give_one_line(name, value, tmp_path):
     context_model().save(tmp_path / "m")
-    path = tmp_path / "m" / "model.json"
-    content = json.loads(path.read_text())
-    content["settings"][name] = value
-    path.write_text(json.dumps(content))
+    change_settings(tmp_path / "m", **{name: value})
     with pytest.raises(FormatError, match="broken"):
         em.load_model(tmp_path / "m").context_vector("a [] b")
     refused("substitutes", tmp_path / "m", "a [] b", code=1)

@@ -1,11 +1,9 @@
 """Settings of objectives: those that an objective does not use are refused, as are models that it does not fit."""
 
-import json
-
 import pytest
 
 import embeddings as em
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import SettingError
 
 TEXT = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 20
 
@@ -92,16 +90,3 @@ def test_the_objective_of_a_model_does_not_change():
     model = em.train("skipgram", TEXT, min_count=1, dim=4, epochs=1, threads=1)
     with pytest.raises(SettingError, match="objective must be negative-sampling, as in the model, got nce"):
         em.continue_training(model, TEXT, objective="nce")
-
-
-@pytest.mark.parametrize(("tree", "is_refused"), [("huffman", False), ("clusters", True)])
-def test_models_of_frequency_clusters_are_refused(tree, is_refused, tmp_path):
-    em.train("cbow", TEXT, min_count=1, dim=4, epochs=1, objective="hierarchical-softmax").save(tmp_path / "m")
-    content = json.loads((tmp_path / "m" / "model.json").read_text())
-    content["settings"]["tree"] = tree
-    (tmp_path / "m" / "model.json").write_text(json.dumps(content))
-    if is_refused:
-        with pytest.raises(FormatError, match="tree=clusters"):
-            em.load_model(tmp_path / "m")
-    else:
-        assert em.load_model(tmp_path / "m").predict_output_word(["cat"])
