@@ -13,6 +13,7 @@ from naive import numerical_gradient
 from platforms import needs_pipes
 
 import embeddings as em
+from embeddings.corpora import VectorFormat, text_vectors
 from embeddings.errors import CorpusError, EmbeddingsError, SettingError
 from embeddings.kernels.block import LAST, new_cursor
 from embeddings.kernels.loss_tally import LOSS
@@ -38,12 +39,12 @@ def teacher_texts(count=120, seed=1, noise=0.1):
 
 def train(texts, vectors, **settings):
     trainer = em.Distillation(**{"dim": DIM, "batch_size": 16, "max_n": 0, **settings})
-    return trainer.train(em.corpora.text_vectors(texts, vectors), threads=1, seed=3)
+    return trainer.train(text_vectors(texts, vectors), threads=1, seed=3)
 
 
 def save_words(path, words, names=None):
     names = names or [f"word{number}" for number in range(len(words))]
-    pq.write_table(em.corpora.text_vectors(names, np.asarray(words, np.float32)), path)
+    pq.write_table(text_vectors(names, np.asarray(words, np.float32)), path)
     return str(path)
 
 
@@ -125,30 +126,21 @@ def test_words_without_a_text_get_vectors_and_no_text_reads_them(tmp_path):
     assert len(limited.vectors) == 10
 
 
-def test_word_vectors_may_be_a_vector_file(tmp_path):
-    texts, vectors, words = teacher_texts()
-    names = [f"word{number}" for number in range(WORDS)]
-    em.Vectors(names, words.astype(np.float32)).save(tmp_path / "w.txt")
-    table = train(texts, vectors, word_vectors=save_words(tmp_path / "w.parquet", words))
-    file = train(texts, vectors, word_vectors=str(tmp_path / "w.txt"))
-    np.testing.assert_allclose(file.vectors.matrix, table.vectors.matrix, atol=1e-3)
-
-
 @needs_pipes
-def test_word_vectors_may_be_a_table_in_a_pipe(tmp_path):
+def test_word_vectors_may_be_a_vector_file_or_a_table_in_a_pipe(tmp_path):
     texts, vectors, words = teacher_texts()
+    em.Vectors([f"word{number}" for number in range(WORDS)], words.astype(np.float32)).save(tmp_path / "w.txt")
+    saved = train(texts, vectors, word_vectors=str(tmp_path / "w.txt"))
     rows = [{"word": f"word{number}", "vector": row} for number, row in enumerate(words.astype(np.float32).tolist())]
     lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-    (tmp_path / "w.jsonl").write_text(lines)
-    file = train(texts, vectors, word_vectors=str(tmp_path / "w.jsonl"))
     os.mkfifo(tmp_path / "pipe")
     threading.Thread(target=(tmp_path / "pipe").write_text, args=(lines,), daemon=True).start()
     pipe = train(texts, vectors, word_vectors=str(tmp_path / "pipe"))
-    np.testing.assert_array_equal(pipe.vectors.matrix, file.vectors.matrix)
+    np.testing.assert_allclose(pipe.vectors.matrix, saved.vectors.matrix, atol=1e-3)
 
 
 def test_missing_word_vectors_are_refused_before_the_corpus_is_read(tmp_path, monkeypatch):
-    corpus = em.Corpus(em.corpora.text_vectors(["a"], np.ones((1, 3))), vectors=em.corpora.VectorFormat())
+    corpus = em.Corpus(text_vectors(["a"], np.ones((1, 3))), vectors=VectorFormat())
     monkeypatch.setattr(em.Corpus, "encode", None)
     with pytest.raises(EmbeddingsError, match=r"missing\.txt"):
         em.Distillation(word_vectors=str(tmp_path / "missing.txt")).train(corpus)
@@ -185,14 +177,14 @@ def test_unknown_words_are_composed_and_the_vectors_of_words_do_not_depend_on_it
 def test_weights_of_sources_decide(tmp_path):
     """Two sources disagree about each text: the one with more weight wins."""
     texts, vectors, _ = teacher_texts(200, noise=0)
-    one, other = em.corpora.text_vectors(texts, vectors), em.corpora.text_vectors(texts, -vectors[::-1])
+    one, other = text_vectors(texts, vectors), text_vectors(texts, -vectors[::-1])
     pq.write_table(one, tmp_path / "one.parquet")
     pq.write_table(other, tmp_path / "other.parquet")
 
     paths = [str(tmp_path / name) for name in ("one.parquet", "other.parquet")]
 
     def loss(*sources):
-        corpus = em.Corpus(*sources, vectors=em.corpora.VectorFormat())
+        corpus = em.Corpus(*sources, vectors=VectorFormat())
         model = em.Distillation(dim=DIM, max_n=0, epochs=20, batch_size=16, held_out=0.5).train(corpus, threads=1)
         components = model.tables["teacher_components"]
         rows = em.embed(model, texts, normalize=True)
@@ -202,7 +194,7 @@ def test_weights_of_sources_decide(tmp_path):
     assert loss(f"{paths[0]}:10", paths[1]) < loss(*paths) < loss(paths[0], f"{paths[1]}:10")
     assert loss((one, 10), other) == pytest.approx(loss(f"{paths[0]}:10", paths[1]), abs=1e-6)
     with pytest.raises(SettingError, match=r"weight must be .*got 0"):
-        em.Corpus(f"{paths[0]}:0", vectors=em.corpora.VectorFormat())
+        em.Corpus(f"{paths[0]}:0", vectors=VectorFormat())
 
 
 def as_list(vectors):
@@ -213,14 +205,14 @@ def test_arrays_arrow_columns_and_memory_maps_are_read_alike_without_a_copy(tmp_
     texts, vectors, _ = teacher_texts()
     np.save(tmp_path / "v.npy", vectors)
     mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
-    table = em.corpora.text_vectors(texts, mapped)
+    table = text_vectors(texts, mapped)
     column = table.column("embedding").chunk(0)
     assert column.flatten().buffers()[1].address == mapped.ctypes.data
     models = [train(texts, one).vectors.matrix for one in (vectors, mapped, pa.array(as_list(vectors)))]
     np.testing.assert_array_equal(models[1], models[0])
     np.testing.assert_allclose(models[2], models[0], atol=1e-6)
     with pytest.raises(CorpusError, match="one text for each of 120 vectors, got 2"):
-        em.corpora.text_vectors(texts[:2], vectors)
+        text_vectors(texts[:2], vectors)
 
 
 def test_empty_texts_are_dropped_with_their_vectors():
@@ -232,35 +224,34 @@ def test_empty_texts_are_dropped_with_their_vectors():
 def test_a_model_is_continued_in_the_components_of_its_teacher():
     texts, vectors, _ = teacher_texts(400)
     model = train(texts, vectors)
-    again = em.continue_training(
-        model, em.corpora.text_vectors([*texts, "word1 fresh"], np.vstack([vectors, vectors[:1]]))
-    )
+    again = em.continue_training(model, text_vectors([*texts, "word1 fresh"], np.vstack([vectors, vectors[:1]])))
     np.testing.assert_array_equal(again.tables["teacher_components"], model.tables["teacher_components"])
     assert again.record["held_out_cosine"] > model.record["held_out_cosine"] - 0.05
     assert "fresh" in again.vectors.words
     with pytest.raises(CorpusError, match="distilled from vectors of 10 numbers, got 5"):
-        em.continue_training(model, em.corpora.text_vectors(texts, vectors[:, :5]))
+        em.continue_training(model, text_vectors(texts, vectors[:, :5]))
 
 
 def test_early_stopping_by_the_held_out_cosine():
     texts, vectors, _ = teacher_texts(400)
     stopping = em.EarlyStopping(validation=0.1, patience=1)
     trainer = em.Distillation(dim=DIM, max_n=0, epochs=200, held_out=0.1, batch_size=16, learning_rate=0.5)
-    model = trainer.train(em.corpora.text_vectors(texts, vectors), threads=1, callbacks=[stopping])
+    model = trainer.train(text_vectors(texts, vectors), threads=1, callbacks=[stopping])
     scores = model.record["early_stopping"]["scores"]
     assert len(scores) < 200
     assert model.record["held_out_cosine"] == pytest.approx(max(scores) + 1)
     with pytest.raises(SettingError, match=r"validation must be 0.1, .* got 0.2"):
-        trainer.train(em.corpora.text_vectors(texts, vectors), callbacks=[em.EarlyStopping(validation=0.2)])
+        trainer.train(text_vectors(texts, vectors), callbacks=[em.EarlyStopping(validation=0.2)])
 
 
 def table_of(vectors):
     """A table of the texts of `teacher_texts` with other vectors."""
-    return em.corpora.text_vectors(teacher_texts()[0], vectors)
+    return text_vectors(teacher_texts()[0], vectors)
 
 
 TEXTS, GOOD, TEACHER_WORDS = teacher_texts()
 AT_5 = np.arange(len(GOOD))[:, None] == 5
+MIXED = table_of(GOOD), table_of(GOOD[:, :5])
 AMBIGUOUS = table_of(GOOD).rename_columns(["a", "embedding"]).add_column(1, "b", pa.array(TEXTS))
 
 
@@ -272,11 +263,12 @@ AMBIGUOUS = table_of(GOOD).rename_columns(["a", "embedding"]).add_column(1, "b",
         (lambda: table_of(pa.array([*as_list(GOOD[:-1]), [1.0, 2.0]])), {}, "row 120: .* 10 numbers, got 2"),
         (lambda: table_of(pa.array([*as_list(GOOD[:-1]), None])), {}, "row 120: .* 10 numbers, got null"),
         (lambda: table_of(pa.array(["x"] * len(GOOD))), {}, "'embedding' .* must hold lists of numbers, got string"),
-        (lambda: em.corpora.text_vectors(pa.nulls(120, pa.string()), GOOD), {}, "all 120 rows have an empty cell"),
-        (lambda: em.corpora.text_vectors(TEXTS[:20], np.tile(GOOD[:20], 2)), {"dim": 20}, "19 texts .* at least 20"),
+        (lambda: text_vectors(pa.nulls(120, pa.string()), GOOD), {}, "all 120 rows have an empty cell"),
+        (lambda: text_vectors(TEXTS[:20], np.tile(GOOD[:20], 2)), {"dim": 20}, "19 texts .* at least 20"),
         (lambda: table_of(GOOD), {"dim": 11}, "10 numbers; dim=11 requires"),
         (lambda: em.Corpus(["a b", "c d"]), {}, "has no vectors of texts"),
         (lambda: "sample", {}, "has no vectors of texts.* embeddings teach"),
+        (lambda: em.Corpus(*MIXED, vectors=VectorFormat()), {}, "row 1: expected a vector of 10 numbers, got 5"),
         (lambda: AMBIGUOUS, {}, "set text_column; its columns: a, b, embedding"),
     ],
 )  # fmt: skip
@@ -286,32 +278,10 @@ def test_tables_that_cannot_be_learned_are_refused_in_one_line(source, settings,
     assert "\n" not in str(caught.value)
 
 
-def test_tables_whose_vectors_differ_in_length_are_refused():
-    other = em.corpora.text_vectors(TEXTS, GOOD[:, :5])
-    with pytest.raises(CorpusError, match=r"row 1: expected a vector of 10 numbers, got 5"):
-        em.Corpus(table_of(GOOD), other, vectors=em.corpora.VectorFormat()).encode()
-
-
-@pytest.mark.parametrize(
-    ("row", "message"), [([1.0], "line 120: .* 10 numbers"), (["a"] * TEACHER, "not a list of numbers"), (None, "")]
-)
-def test_json_lines_are_read_and_refused_as_tables_are(tmp_path, row, message):
-    rows = [*as_list(GOOD[:-1]), row or as_list(GOOD[-1:])[0]]
-    lines = [json.dumps({"text": text, "embedding": one}) for text, one in zip(TEXTS, rows, strict=True)]
-    (tmp_path / "texts.jsonl").write_text("\n".join(lines) + "\n")
-    trainer = em.Distillation(dim=DIM, max_n=0, batch_size=16)
-    if message:
-        with pytest.raises(CorpusError, match=message):
-            trainer.train(tmp_path / "texts.jsonl", threads=1)
-    else:
-        model = trainer.train(tmp_path / "texts.jsonl", threads=1, seed=3)
-        np.testing.assert_allclose(model.vectors.matrix, train(TEXTS, GOOD).vectors.matrix, atol=1e-6)
-
-
 def test_too_few_texts_and_words_are_refused(tmp_path):
     """Also where only texts that are held out have words with vectors, and where a model is continued."""
     with pytest.raises(CorpusError, match="got 0 texts"):
-        em.continue_training(train(TEXTS, GOOD), em.corpora.text_vectors(TEXTS[:1], GOOD[:1]), threads=1)
+        em.continue_training(train(TEXTS, GOOD), text_vectors(TEXTS[:1], GOOD[:1]), threads=1)
     for texts, names in ((TEXTS, [f"other{n}" for n in range(WORDS)]), (["rare word1", *TEXTS[1:]], ["rare"])):
         path = save_words(tmp_path / "w.parquet", TEACHER_WORDS[: len(names)], names)
         with pytest.raises(CorpusError, match=r"no text to train on .* word_vectors"):

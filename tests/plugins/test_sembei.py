@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from commands import expect
 
 import embeddings as em
-from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import SettingError
 from embeddings.plugins.sembei.sembei import NgramComposer, new_composer
 from embeddings.testing import check_trainer
@@ -121,16 +120,9 @@ def test_compositional_vectors_are_sums_of_all_ngrams_within(compositional):
         np.testing.assert_allclose(vector, np.sum(known, axis=0), atol=1e-5)
 
 
-def test_command(path, tmp_path):
-    command = ["train", "sembei", path, "-o", tmp_path / "v"]
-    assert "saved" in expect(*command, "--dim", "8", "--epochs", "1", "--threads", "1").stderr
-    shown = expect("neighbours", tmp_path / "v", "猫", "--top", "2").stdout
-    assert len(shown.splitlines()) == 3
-    vocabulary = tmp_path / "words"
-    vocabulary.write_text("猫\t3\n", encoding="utf-8")
-    message = expect(*command, "--force", "--vocabulary", vocabulary, code=2).stderr.splitlines()[-1]
-    assert message.startswith("Error: ")
-    assert "vocabulary" in message
+def test_a_vocabulary_is_refused():
+    with pytest.raises(SettingError, match="vocabulary"):
+        em.train("sembei", em.Corpus(["猫"] * 9, tokenizer="codepoints", vocabulary=Vocabulary(["猫"], [3])), **SMALL)
 
 
 def test_compositional_ngrams_start_from_given_vectors_and_stay_if_their_parts_are_given(path):

@@ -37,11 +37,6 @@ def model(**tables):
     return Model("sembei", vectors=vectors, vocabulary=Vocabulary(words, [3, 2, 1]), tables=tables)
 
 
-def test_composer_of_a_model():
-    compose = new_composer(model(ngrams=np.array([[1, 0], [0, 1], [4, 4]], np.float32)))
-    assert compose(["ab", "ba", "", "x", "abab"]).tolist() == [[5, 5], [4, 5], [0, 0], [0, 0], [10, 10]]
-
-
 @pytest.mark.parametrize("table", [None, np.ones((2, 2), np.float32), np.ones((3, 2)), np.ones(3, np.float32)])
 def test_a_damaged_model_is_refused(table):
     with pytest.raises(FormatError, match=r"sembei.*ngrams.*float32.*\(3, 2\)"):

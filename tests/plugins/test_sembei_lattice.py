@@ -125,15 +125,6 @@ def test_shares_partition_the_edges_of_the_lattice(shares):
     assert pairs.total() > 500
 
 
-def test_invalid_line_bounds_and_ids_are_harmless():
-    ngrams = {(0,): 0, (0, 1): 1}
-    for lines in ([0, 50, 20, 90], [0, -5, 10**12], [0, 0, 0, 2**62]):
-        source = lattice_source([0, 1, 2**31 - 1, -1] * 10, np.array(lines, np.int64), ngrams)
-        block = new_lattice(2, 2, 9)
-        rewind(block, source, 0, 40)
-        assert sum(fill_lattice(block, source, np.array([1, 0], np.uint64)) for _ in range(50)) <= 40
-
-
 def lattice_and_tables(dtype, negatives, dim=13):
     """A block of lines of all lengths over few tokens, so that rows repeat everywhere; three tables; parts."""
     rng = np.random.default_rng(negatives)
@@ -231,12 +222,17 @@ def test_weights_of_shared_negative_samples(positives):
         assert weights.max() <= 2
 
 
-@pytest.mark.parametrize("lines", [[0, 0, 0], [5], [0, -9, -9, 4], [0, 30, 0, 3], [0, 99, -3]])
-def test_broken_boundaries_end_nothing_early(lines):
+BROKEN_LINES = [[0, 0, 0], [5], [0, -9, -9, 4], [0, 30, 0, 3], [0, 99, -3], [0, -5, 10**12], [0, 0, 0, 2**62]]
+
+
+@pytest.mark.parametrize("lines", BROKEN_LINES)
+@pytest.mark.parametrize("invalid", [2, 2**31 - 1, -1])
+def test_broken_boundaries_and_ids_end_nothing_early(lines, invalid):
     """The boundaries are part of a larger array, whose other numbers are no boundaries."""
-    larger = np.full(100, 7)
+    larger, ids = np.full(100, 7), np.arange(30) % TOKENS
     larger[40 : 40 + len(lines)] = lines
-    text = lattice_source(np.arange(30) % TOKENS, larger[40 : 40 + len(lines)], random_ngrams(np.random.default_rng(1)))
+    ids[::7] = invalid
+    text = lattice_source(ids, larger[40 : 40 + len(lines)], random_ngrams(np.random.default_rng(1)))
     block, rng, read = new_lattice(4, 2, 16), np.array([1, 0], np.uint64), 0
     rewind(block, text, 0, 30)
     while count := fill_lattice(block, text, rng):
