@@ -43,6 +43,12 @@ def corpus(trainer: str) -> em.Corpus:
     return em.Corpus([[f"w{i}" for i in rng.integers(0, 50, n)] for n in lengths])
 
 
+def never_read() -> Iterator[list[str]]:
+    """Lines of a corpus that must not be read."""
+    raise AssertionError("the corpus was read")
+    yield ["a"]
+
+
 def table_bytes(model: em.Model) -> dict[str, bytes]:
     """The bytes of all tables of a model, by name."""
     return {name: table.tobytes() for name, table in {"vectors": model.vectors.matrix, **model.tables}.items()}

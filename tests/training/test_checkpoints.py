@@ -7,16 +7,16 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from interrupted_runs import corpus, interrupted_after, interrupted_checkpoints, learn
+from interrupted_runs import SMALL, corpus, interrupted_after, interrupted_checkpoints, learn, never_read
 
 import embeddings as em
-from embeddings.errors import OutputError, RemoteError
+from embeddings.errors import OutputError, RemoteError, SettingError
 from embeddings.kernels.block import FILLED, HISTORY_START
 from embeddings.support import tensors
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import checkpoints as module
 from embeddings.training import worker
-from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, CheckpointWriter, checksum
+from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, CheckpointWriter, Interval, checksum
 
 
 def test_auto_interval_depends_on_the_cost_of_the_last_checkpoint(tmp_path, monkeypatch):
@@ -92,15 +92,11 @@ def test_a_link_in_place_of_a_checkpoint_is_removed_without_its_target(tmp_path)
 
 
 def test_unwritable_folders_are_refused_before_the_corpus_is_read(tmp_path):
-    def unread_corpus():
-        raise AssertionError("the corpus was read")
-        yield ["a"]
-
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for path in (tmp_path / "no" / "c", tmp_path / "file", tmp_path / "link"):
         with pytest.raises(OutputError, match=r"is not a folder"):
-            em.train("skipgram", em.Corpus(unread_corpus()), checkpoints=em.Checkpoints(path))
+            em.train("skipgram", em.Corpus(never_read()), checkpoints=em.Checkpoints(path))
 
 
 @pytest.mark.parametrize(
@@ -112,24 +108,13 @@ def test_unwritable_folders_are_refused_before_the_corpus_is_read(tmp_path):
         ({"learning_rate": 0.1, "window": 3}, r"learning_rate.*0\.05.*0\.1.*window.*5.*3"),
         ({"trainer": "cbow"}, r"trainer.*skipgram.*cbow"),
         ({"corpus": [["a", "b"]] * 9}, r"corpus.*[0-9a-f]{8}.*vocabulary"),
-        (
-            {"callbacks": [em.EarlyStopping(score=lambda model: 1.0)]},
-            r"callbacks.*EarlyStopping",
-        ),
+        ({"callbacks": [em.EarlyStopping(score=lambda model: 1.0)]}, r"callbacks.*EarlyStopping"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "message",
 )
 def test_the_checkpoint_of_another_run_is_refused(tmp_path, change, message):
     checkpoints = interrupted_checkpoints(tmp_path / "c", 2)
-    arguments = {
-        "trainer": "skipgram",
-        "corpus": synonym_corpus(),
-        "dim": 8,
-        "min_count": 1,
-        "epochs": 2,
-        "subsample": 0.01,
-    }
-    arguments |= {"seed": 3, "threads": 1, **change}
+    arguments = {"trainer": "skipgram", "corpus": synonym_corpus(), **SMALL, "seed": 3, "threads": 1, **change}
     with pytest.raises(CheckpointError, match=r"another run: .*" + message) as error:
         em.train(**arguments, checkpoints=checkpoints, resume=True)
     assert "\n" not in str(error.value)
@@ -138,16 +123,12 @@ def test_the_checkpoint_of_another_run_is_refused(tmp_path, change, message):
 
 @pytest.mark.parametrize("trainer", ["cbow", "paragraph-dbow", "tensor-indexing"])
 def test_another_run_is_refused_before_the_corpus_is_read(tmp_path, trainer):
-    def unread_corpus():
-        raise AssertionError("the corpus was read")
-        yield ["a"]
-
     checkpoints = interrupted_checkpoints(tmp_path / "c", 2)
     with pytest.raises(CheckpointError, match="another run"):
-        em.train(trainer, em.Corpus(unread_corpus()), checkpoints=checkpoints, resume=True)
+        em.train(trainer, em.Corpus(never_read()), checkpoints=checkpoints, resume=True)
     (checkpoints.paths()[-1] / "checkpoint.json").write_text("no")
     with pytest.raises(CheckpointError, match=r"cannot use the last checkpoint"):
-        em.train(trainer, em.Corpus(unread_corpus()), checkpoints=checkpoints, resume=True)
+        em.train(trainer, em.Corpus(never_read()), checkpoints=checkpoints, resume=True)
 
 
 def test_other_package_versions_are_refused(tmp_path, monkeypatch):
@@ -162,42 +143,31 @@ def truncate(path):
     (path / TENSORS).write_bytes(data[: len(data) // 2])
 
 
-def remove_arrays(name):
-    def change(path):
-        arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items() if name not in key}
+def change_arrays(change, *, is_signed=False):
+    """Change the arrays of a checkpoint, with a matching checksum if it is signed."""
+
+    def change_file(path):
+        arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
+        arrays = change(arrays) or arrays
         tensors.save(arrays, path / TENSORS)
+        if is_signed:
+            change_record("values", "checksum", value=checksum(arrays))(path)
 
-    return change
+    return change_file
 
 
-def flip_word(path):
-    arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
-    arrays["thread.0.block.words"][7] += 1 << 20
-    tensors.save(arrays, path / TENSORS)
+def remove_arrays(name):
+    return change_arrays(lambda arrays: {key: array for key, array in arrays.items() if name not in key})
 
 
 def change_number(name, number, value):
     """An invalid number that kernels would not check, with a matching checksum."""
-
-    def change(path):
-        arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
-        arrays[f"thread.0.{name}"].reshape(-1)[number] = value
-        tensors.save(arrays, path / TENSORS)
-        change_record("values", "checksum", value=checksum(arrays))(path)
-
-    return change
+    return change_arrays(lambda arrays: arrays[f"thread.0.{name}"].reshape(-1).put(number, value), is_signed=True)
 
 
-def change_table(path):
-    arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
-    arrays["table.words"][0, 0] += 1
-    tensors.save(arrays, path / TENSORS)
-
-
-def shorten_table(path):
-    arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
-    arrays["table.words"] = arrays["table.words"][:3]
-    tensors.save(arrays, path / TENSORS)
+flip_word = change_arrays(lambda arrays: arrays["thread.0.block.words"].put(7, 1 << 20))
+change_table = change_arrays(lambda arrays: arrays["table.words"].put(0, 9))
+shorten_table = change_arrays(lambda arrays: arrays | {"table.words": arrays["table.words"][:3]})
 
 
 def change_record(*keys, value):
@@ -357,3 +327,31 @@ def test_a_remote_file_that_cannot_be_removed_does_not_keep_others(monkeypatch):
     remote = em.Checkpoints("s3://bucket/c").remote
     remote.remove_files([remote.address.child(name) for name in ("a/protected", "a/other", "a/checkpoint.json")])
     assert [path.rpartition("/")[2] for path in removed] == ["checkpoint.json", "other"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "words"),
+    [
+        ("30s", 30, 0), ("10m", 600, 0), ("1h", 3600, 0), ("1.5h", 5400, 0), ("0.05s", 0.05, 0),
+        ("5000000w", 0, 5e6), ("500kw", 0, 5e5), ("5Mw", 0, 5e6), ("0.5Gw", 0, 5e8),
+    ],
+)  # fmt: skip
+def test_intervals(text, seconds, words):
+    assert Interval.parse(text) == Interval(seconds, words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "60", "5000000", "0s", "0.0Mw", "-3s", "3 s", "3d", "5mw", "5MW", "1e3s", "s", "\u0661s", None, 60],
+)
+def test_invalid_intervals(text):
+    with pytest.raises(SettingError, match=r"interval.*auto.*30s.*500kw"):
+        em.Checkpoints("c", every=text)
+
+
+def test_interval_is_over_after_time_words_and_cost():
+    assert [Interval(seconds=10).is_over(s, 0, 99) for s in (9.9, 10)] == [False, True]
+    assert [Interval(words=10).is_over(0, w, 99) for w in (9, 10)] == [False, True]
+    auto = Interval.parse("auto")
+    assert [auto.is_over(s, 0, 0.1) for s in (59, 61)] == [False, True]
+    assert [auto.is_over(s, 0, 3) for s in (61, 299, 301)] == [False, False, True]

@@ -7,7 +7,6 @@ from kernel_helpers import random_rows
 from naive import Stream, blocks, logistic_loss, score, sigmoid, update, window_targets
 
 import embeddings as em
-from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import UPDATE_TILE
@@ -182,16 +181,10 @@ BROKEN = em.Vectors(["w1", "w2"], np.array([[0.0] * 8, [np.nan] * 8]))
         ("cbow", {}, em.InitFrom(half_vectors(["x", "y"])), "none of the 50 words"),
         ("cbow", {}, em.InitFrom(BROKEN), r"'w2'.*NaN"),
         ("paragraph-dbow", {}, em.InitFrom(half_vectors(), freeze=True), "freeze"),
+        ("cbow", {}, em.InitFrom("no/missing"), "missing"),
         ("cbow", {}, "v.bin", r"embeddings\.InitFrom.*'v\.bin'"),
     ],
 )  # fmt: skip
 def test_unsuitable_vectors(trainer, settings, init, message):
-    with pytest.raises(SettingError, match=message):
+    with pytest.raises(em.EmbeddingsError, match=message):
         learn(trainer, corpus(trainer), settings, init=init)
-
-
-def test_invalid_arguments(tmp_path):
-    with pytest.raises(SettingError, match=r"duplicates.*most-frequent.*'first'"):
-        em.InitFrom(half_vectors(), "first")
-    with pytest.raises(FormatError, match="missing"):
-        learn("cbow", corpus("cbow"), {}, init=em.InitFrom(tmp_path / "missing"))

@@ -62,31 +62,30 @@ def test_operands_that_do_not_fit_the_kernel_are_refused(data, operands, message
     assert "\n" not in str(info.value)
 
 
-def test_zeros_have_the_declared_shape(data):
-    plan = data.trainer.plan(data)
-    table = replace(word_vectors(4, 8), zeros=lambda: np.zeros((4, 8), np.float32))
-    with pytest.raises(DeclarationError, match=r"zeros of a table must return float32 \(4, 16\), got float32 \(4, 8\)"):
-        Run(data, replace(plan, tables={**plan.tables, "words": table}))
-
-
 @pytest.mark.parametrize(
-    ("export", "message"),
+    ("changes", "message"),
     [
-        (lambda tables: {"rows": tables["output"]}, "uses the table 'vectors', but declares only rows"),
-        (lambda tables: {"vectors": tables["rows"]}, "uses the table 'rows', but declares only vectors, output"),
+        (
+            lambda plan: {"export": lambda tables: {"rows": tables["output"]}},
+            "uses the table 'vectors', but declares only rows",
+        ),
+        (
+            lambda plan: {"export": lambda tables: {"vectors": tables["rows"]}},
+            "uses the table 'rows', but declares only vectors, output",
+        ),
+        (lambda plan: {"word_table": "rows"}, "uses the table 'rows', but declares only words, output"),
+        (
+            lambda plan: {"tables": plan.tables | {"words": replace(word_vectors(4, 8), zeros=lambda: np.eye(4, 8))}},
+            r"zeros of a table must return float32 \(4, 16\), got float64 \(4, 8\)",
+        ),
     ],
 )
-def test_an_export_without_vectors_is_refused(data, export, message):
-    plan = replace(data.trainer.plan(data), export=export)
-    with pytest.raises(DeclarationError, match=message):
-        Run(data, plan).train()
-
-
-def test_an_unknown_table_of_words_is_refused(data):
+def test_tables_that_do_not_fit_are_refused(data, changes, message):
     vectors = em.SkipGram(dim=8, min_count=1, epochs=1).train(TEXT, threads=1).vectors
     data = replace(data, run_options=em.training.RunOptions(init=em.InitFrom(vectors)))
-    with pytest.raises(DeclarationError, match="uses the table 'rows', but declares only words, output"):
-        Run(data, replace(data.trainer.plan(data), word_table="rows"))
+    plan = data.trainer.plan(data)
+    with pytest.raises(DeclarationError, match=message):
+        Run(data, replace(plan, **changes(plan))).train()
 
 
 def with_stream(data, **methods):

@@ -1,6 +1,7 @@
 """Replicas learn the same with any number of threads, in every model, wherever a run halts."""
 
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,8 +9,11 @@ from interrupted_runs import corpus, interrupted_after, interrupted_at_check, le
 
 import embeddings as em
 from embeddings.errors import SettingError
+from embeddings.models.table import Table
+from embeddings.support.mapped_files import memory_mapped_zeros
+from embeddings.training import replicas as replicas_module
 from embeddings.training import worker
-from embeddings.training.replicas import MAX_GROWTH, MergeSchedule, Replicas
+from embeddings.training.replicas import MAX_GROWTH, MergeSchedule, Replicas, ReplicaTables
 
 THREE = Replicas(3, merge_every=4000)
 
@@ -109,18 +113,6 @@ def test_merges_come_often_at_first(count):
     assert MergeSchedule(count, None).merge_every == Replicas(count).merge_every
 
 
-@pytest.mark.parametrize(
-    ("arguments", "name"),
-    [((0,), "replicas"), ((1025,), "replicas"), ((2.5,), "replicas"), ((True,), "replicas"), ((2, 0), "merge_every"),
-     ((2, 1.5), "merge_every"), ((2, 10, "median"), "merge_rule")],
-)  # fmt: skip
-def test_bad_values_are_refused(arguments, name):
-    with pytest.raises(SettingError, match=name):
-        Replicas(*arguments)
-    with pytest.raises(SettingError, match="replicas must be"):
-        em.training.RunOptions(replicas=3)
-
-
 def test_more_replicas_than_shares_learn():
     text = em.Corpus([["a", "b", "c"]] * 40)
     model = learn("skipgram", text, {"epochs": 5}, replicas=Replicas(16))
@@ -150,3 +142,31 @@ def test_a_run_that_is_interrupted_just_after_a_roll_back_is_resumed_to_the_same
         learn("skipgram", text, settings, callbacks=[RollBack(interrupts=True)], **options)
     resumed = learn("skipgram", text, settings, callbacks=[RollBack(interrupts=False)], resume=True, **options)
     assert table_bytes(resumed) == table_bytes(whole)
+
+
+def test_replicas_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(replicas_module, "free_memory", lambda: 10_000)
+    with pytest.raises(SettingError, match="use fewer replicas"):
+        learn("skipgram", corpus("skipgram"), {}, replicas=THREE)
+
+
+def test_copies_in_mapped_files_require_no_free_memory(monkeypatch):
+    monkeypatch.setattr(replicas_module, "free_memory", lambda: 10_000)
+    zeros = partial(memory_mapped_zeros, 100, 16, name="documents")
+    declared = {"documents": Table(rows=100, dim=16, axis="other", zeros=zeros)}
+    replicas = ReplicaTables(Replicas(2), declared, {"documents": zeros()}, threads=1)
+    assert replicas.copies["documents"].shape == (2, 100, 16)
+
+
+def test_a_table_can_declare_its_rule():
+    tables = {name: Table(rows=2, dim=3, axis="other", on_merge=rule) for name, rule in (("a", "sum"), ("b", None))}
+    merged = {name: table.allocate(1) for name, table in tables.items()}
+    replicas = ReplicaTables(Replicas(4, rule="mean"), tables, merged, threads=2)
+    for number in range(4):
+        for table in replicas.tables(number).values():
+            table[0] += 1
+    replicas.merge()
+    assert (merged["a"][0] == 4).all()
+    assert (merged["b"][0] == 1).all()
+    with pytest.raises(em.EmbeddingsError, match="on_merge"):
+        Table(rows=2, dim=3, axis="other", on_merge="median")

@@ -16,6 +16,7 @@ from embeddings.kernels.random_numbers import thread_keys
 from embeddings.models.table import zero_rows
 from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import synonym_corpus
+from embeddings.training import stream
 from embeddings.training.run import Run, TrainingError
 from embeddings.training.training_data import prepare
 
@@ -23,12 +24,14 @@ TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
 SUM = {"CBOW": {"combine": "sum"}}
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 4])
-def test_every_word_is_a_centre_in_every_epoch(threads):
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+def test_every_word_is_a_centre_in_every_epoch(threads, shuffle, monkeypatch):
     """A kernel that only counts words; many lines are longer than a thread's share or a block."""
+    monkeypatch.setattr(stream, "SEGMENT", 500)
     rng = np.random.default_rng(threads)
-    lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800)]
-    made = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4)
+    lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800, *range(90))]
+    made = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4, shuffle=shuffle)
     data = prepare(made, em.Corpus(lines), threads=threads)
     seen = []
 
@@ -39,7 +42,7 @@ def test_every_word_is_a_centre_in_every_epoch(threads):
     model = Run(data, dataclasses.replace(made.plan(data), kernel=learn_block)).train()
     counts = np.bincount(np.concatenate(seen), minlength=len(data.vocabulary))
     assert counts.tolist() == (3 * data.vocabulary.counts).tolist()
-    assert model.record["words"] == 3 * 39_810
+    assert model.record["words"] == 3 * len(data.encoded.ids)
 
 
 @TRAINERS

@@ -1,6 +1,5 @@
 """Shuffled sentences: each is read once an epoch, whole, in an order of its own, in bounded memory."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,13 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import embeddings as em
 from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_thresholds, new_block, rewind
-from embeddings.kernels.loss_tally import report_loss
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.training import stream
-from embeddings.training.run import Run
-from embeddings.training.training_data import prepare
 
 
 def lines_of(*lengths):
@@ -103,22 +98,3 @@ def test_windows_do_not_cross_shuffled_sentences():
     places = range(block.cursor[FIRST], block.cursor[LAST])
     found = {(i - block.start[i], *block.words[block.start[i] : block.stop[i]].tolist()) for i in places}
     assert found == {(0, 0, 1), (1, 0, 1), (0, 2, 3), (1, 2, 3)}
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_every_word_is_read_once_per_epoch(threads, monkeypatch):
-    monkeypatch.setattr(stream, "SEGMENT", 500)
-    rng = np.random.default_rng(threads)
-    lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800, *range(90))]
-    trainer = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4, shuffle=True)
-    data = prepare(trainer, em.Corpus(lines), threads=threads)
-    seen = []
-
-    def learn_block(block, tables, buffers, rate):
-        seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
-        report_loss(buffers, 0.0, 1)
-
-    model = Run(data, replace(trainer.plan(data), kernel=learn_block)).train()
-    counts = np.bincount(np.concatenate(seen), minlength=len(data.vocabulary))
-    assert counts.tolist() == (3 * data.vocabulary.counts).tolist()
-    assert model.record["words"] == 3 * len(data.encoded.ids)

@@ -1,12 +1,11 @@
 """Invalid threads and seeds, texts of one word, and independent random numbers of threads."""
 
 import os
-import re
 
 import pytest
 
 import embeddings as em
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 from embeddings.kernels.loss_tally import LOSS_INTERVAL, UNTIL_SAMPLE
 from embeddings.support.system import available_threads
 from embeddings.training.run import Run
@@ -38,23 +37,6 @@ def test_threads_are_those_that_the_process_may_use(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert available_threads() == 1
-
-
-INVALID = [
-    *({name: value} for name in ("threads", "seed") for value in ("2", 1.5, True, -1)),
-    {"threads": 0}, {"threads": 1025}, {"seed": None}, {"seed": 2**63},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("arguments", INVALID, ids=str)
-def test_invalid_threads_and_seeds_are_refused_before_the_corpus_is_read(arguments):
-    def unread_corpus():
-        raise AssertionError("the corpus was read")
-        yield ["a"]
-
-    ((name, value),) = arguments.items()
-    with pytest.raises(SettingError, match=rf"{name}.*got {re.escape(repr(value))}"):
-        em.SkipGram().train(em.Corpus(unread_corpus()), **arguments)
 
 
 @TRAINERS
