@@ -42,6 +42,7 @@ from embeddings.models.table import uniform, zero_rows
 
 ROW_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}  # of one operation
 BLOCK_TOLERANCE = {np.float32: 1e-3, np.float64: 1e-11}  # of a whole block
+MARGIN, OUTSIDE = 40, 777  # of arrays that are parts of larger ones
 VOCABULARY, DIM = 20, 13  # of blocks compared with twins
 SMALL_VOCABULARY, SMALL_DIM = 9, 5  # of numerical gradients
 RATE = 1e-7  # for numerical gradients: where rows repeat, a step departs from the gradient in proportion to the rate
@@ -171,6 +172,13 @@ def tallying_buffers(inputs, targets, width, dtype, **sizes):
     buffers = new_step_buffers(inputs, targets, width, dtype=dtype, **sizes)
     buffers.tally[UNTIL_SAMPLE] = -1e9
     return buffers
+
+
+def within(values, dtype=np.int64):
+    """An array of these values, and the larger one that surrounds it with OUTSIDE."""
+    larger = np.full(len(values) + 2 * MARGIN, OUTSIDE, dtype)
+    larger[MARGIN:-MARGIN] = values
+    return larger[MARGIN:-MARGIN], larger
 
 
 def line_bounds(*lengths):

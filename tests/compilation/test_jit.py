@@ -1,6 +1,5 @@
 """Compiled code is cached, is never older than its source, and runs where it cannot be cached."""
 
-import inspect
 import os
 import pickle
 import re
@@ -9,10 +8,9 @@ import time
 from pathlib import Path
 
 import numba
-import numba.extending
 import pytest
 from numba import njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import NullCache
 
 from embeddings.compilation import machine_code_cache
 from embeddings.compilation.machine_code_cache import (
@@ -340,22 +338,3 @@ def test_types_of_a_missing_module_do_not_spoil_the_cache(operand_room, run, pyt
     assert run(RUN_OPERAND) == ["30", "3", "1"]
     (operand_room / "operand.py").write_text(OPERAND.replace("Operand", "Renamed"))
     assert run(RUN_OPERAND.replace("Operand", "Renamed")) == ["30", "3", "0"]
-
-
-PRIVATE_ATTRIBUTES = [
-    (FunctionCache, ("_index_key", "_guard_against_spurious_io_errors", "load_overload", "save_overload")),
-    (IndexDataCacheFile, ("_load_index", "load", "save")),
-    (CompileResultCacheImpl, ("reduce", "rebuild", "check_cachable")),
-    (type(njit(kernel).targetctx.codegen()), ("magic_tuple",)),
-]
-
-
-@pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner, names in PRIVATE_ATTRIBUTES for name in names])
-def test_the_installed_numba_has_the_private_attributes(owner, name):
-    assert hasattr(owner, name), f"numba {numba.__version__} has no {name} (compilation/machine_code_cache.py)"
-
-
-def test_overload_takes_the_private_arguments():
-    arguments = inspect.signature(numba.extending.overload).parameters
-    for name in ("jit_options", "strict"):
-        assert name in arguments, f"numba {numba.__version__}: overload has no {name} (compilation/jit.py: dispatched)"

@@ -44,21 +44,9 @@ def test_kernels_on_another_cpu(cpu, python):
         pytest.skip("these are x86 CPUs")
     code = "from embeddings.compilation import vector_emitter; print(vector_emitter.VECTOR_BYTES)"
     assert int(python("-c", code, **CPUS[cpu]).stdout) == VECTOR_BYTES[cpu]
-    names = ["kernels/test_row_operations.py", "kernels/test_gradient_steps.py", "kernels/test_logistic.py"]
-    names.append("plugins/test_window_models.py")
-    finished = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            *(Path(__file__).parents[1] / n for n in names),
-        ],
-        env={**os.environ, **CPUS[cpu]},
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
+    names = ["test_row_operations.py", "test_gradient_steps.py", "test_logistic.py"]
+    tests = [*(Path(__file__).parents[1] / "kernels" / name for name in names)]
+    tests.append(Path(__file__).parents[1] / "plugins" / "test_window_models.py")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, tests)]
+    finished = subprocess.run(command, env={**os.environ, **CPUS[cpu]}, capture_output=True, text=True, timeout=900)
     assert finished.returncode == 0, finished.stdout[-4000:]

@@ -53,14 +53,6 @@ def test_settings_are_copied_and_pickled():
     assert dataclasses.replace(settings, dim=5).dim == 5
 
 
-@pytest.mark.parametrize(
-    ("argument", "remedy"), [("workers", "threads"), ("epochs", "trainer"), ("vector_size", "trainer")]
-)
-def test_arguments_of_train_that_do_not_exist_are_refused_with_the_remedy(argument, remedy):
-    with pytest.raises(SettingError, match=f"{argument}.*{remedy}"):
-        em.SkipGram(dim=2, min_count=1).train(["a b"], **{argument: 2})
-
-
 @pytest.mark.parametrize(("attribute", "remedy"), [("index_to_key", "words"), ("similar_by_word", "most_similar")])
 def test_attributes_of_gensims_vectors_name_ours(attribute, remedy):
     vectors = em.Vectors(["a"], [[1.0]])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_helpers import block_source, fill_all, line_bounds, windows_of
+from kernel_helpers import block_source, fill_all, line_bounds, windows_of, within
 from scipy.stats import chisquare
 
 from embeddings.kernels.block import (
@@ -217,12 +217,18 @@ def test_invalid_ids_are_skipped(size, invalid):
         [0, 30, 30, 29, 0, 60, 100],
         [0, 10, -(2**40), 40, 2**40],
         [100, 0, 100],
+        [0, 0, 0],
+        [5],
+        [0, -9, -9, 4],
+        [0, 100, 0, 3],
+        [0, 199, -3],
     ],
     ids=str,
 )
-def test_decreasing_line_bounds_do_not_cause_an_endless_loop(lines, size):
+def test_broken_line_bounds_end_nothing_early_and_cause_no_endless_loop(lines, size):
+    """The bounds are part of a larger array, whose other numbers are none; what is beyond the last one is one line."""
     ids = np.arange(100, dtype=np.int32) % KNOWN
-    source = block_source(ids, np.array(lines), KNOWN, window=2, shrink=False)
+    source = block_source(ids, within(lines)[0], KNOWN, window=2, shrink=False)
     read, centres, _ = read_all(source, size)
     assert sum(read) == 100
     assert centres == ids.tolist()

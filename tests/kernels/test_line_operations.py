@@ -4,23 +4,15 @@ The arrays are parts of larger ones, so an access outside of them reads or overw
 """
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_helpers import block_source, fill_all
+from kernel_helpers import MARGIN, OUTSIDE, block_source, within
 
 from embeddings.kernels.block import fill_block, new_block, rewind
 from embeddings.kernels.line_operations import gather_lines, look_up_ids, mark_documents_with_words
 
-SIZE, MARGIN, OUTSIDE = 12, 40, 777
+SIZE = 12
 BORDERS = st.lists(st.integers(-MARGIN, SIZE + MARGIN), min_size=1, max_size=6)
-
-
-def within(values, dtype=np.int64):
-    """An array of these values, and the larger one that surrounds it with OUTSIDE."""
-    larger = np.full(len(values) + 2 * MARGIN, OUTSIDE, dtype)
-    larger[MARGIN:-MARGIN] = values
-    return larger[MARGIN:-MARGIN], larger
 
 
 @given(BORDERS, BORDERS, st.integers(0, 20))
@@ -46,18 +38,6 @@ def test_documents_are_marked_by_their_own_words(lines):
     marks = np.zeros(len(lines), np.bool_)
     mark_documents_with_words(ids, np.array(lines), np.arange(len(lines) - 1), 5, marks)
     assert not marks.any()
-
-
-@pytest.mark.parametrize("lines", [[0, 0, 0], [5], [0, -9, -9, 4], [0, SIZE, 0, 3], [0, 99, -3]])
-def test_blocks_read_every_word_of_a_share_once(lines):
-    """What is beyond the last boundary is one line."""
-    borders, _ = within(lines)
-    source = block_source(range(SIZE), borders, SIZE, window=2, shrink=False)
-    blocks, read = fill_all(source, 0, SIZE, 1, 14, 2)
-    assert read == SIZE
-    assert [centre for block in blocks for centre, _, _ in block] == list(range(SIZE))
-    if lines == [0, 0, 0]:
-        assert [contexts for _, contexts, _ in blocks[0]][:2] == [[1, 2], [0, 2, 3]]
 
 
 def test_documents_of_words_beyond_the_last_line_exist():
