@@ -51,6 +51,8 @@ def test_help_fits_on_a_screen(path, columns, monkeypatch):
 @pytest.mark.parametrize("path", ENDS, ids=" ".join)
 def test_all_options_are_one_step_away(path):
     short, whole = (expect(*path, flag).stdout for flag in ("--help", "--help-all"))
+    assert find(path).help
+    assert all(one.help for one in options(path) if not one.hidden)
     names = [one.listed[-1] for one in options(path)]
     assert [name for name in names if f"{name} " not in whole and f"{name}\n" not in whole] == []
     missing = [one for one in options(path) if one.listed[-1] not in short]

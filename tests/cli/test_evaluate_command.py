@@ -1,11 +1,15 @@
-"""`embeddings evaluate` and `compare` of word vectors."""
+"""`embeddings evaluate` and `compare` of vectors."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
+import pytest
 from commands import SMALL, TEXT, expect, refused, table
+from text_sets import WORDS, write_sets
 
 import embeddings as em
+from embeddings.eval.evaluation import KINDS
 
 COLUMNS = ["vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total"]
 
@@ -61,3 +65,32 @@ def test_compare_without_common_items(folder):
     result = expect("compare", "classifier", "v.bin", "--similarity", "pairs.tsv")
     assert "classifier is a classifier" in result.stderr
     assert "v.bin is" not in result.stderr
+
+
+MORE = {  # settings beside those of the sets
+    "pairs": {"left_column": "b", "right_column": "a", "rating_column": "score", "pool": "sif", "remove_components": 1},
+    "retrieval": {"index": "exact", "ranking": ["vectors", "lexical"]},
+}
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sets")
+    rows = np.random.default_rng(1).standard_normal((60, 8))
+    em.Vectors(WORDS, rows, counts=range(120, 60, -1)).save(folder / "vectors.bin")
+    return write_sets(folder)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("perplexity", "labels")])
+def test_options_of_every_kind_are_arguments_of_the_library(kind, sets, monkeypatch):
+    settings = sets[kind] | MORE.get(kind, {})
+    monkeypatch.chdir(sets["similarity"]["similarity"].parent)
+    options = []
+    for name, value in settings.items():
+        flag = f"--{name.replace('_', '-')}"
+        if name == "ranking":
+            options += [word for one in value for word in (flag, one)]
+        else:
+            options += [flag] if value is True else [flag, *np.atleast_1d(value)]
+    rows = json.loads(expect("evaluate", "vectors.bin", *options, "--json").stdout)
+    assert rows == json.loads(json.dumps([asdict(one) for one in em.evaluate("vectors.bin", **settings)]))

@@ -103,14 +103,6 @@ def commands(group, prefix=()):
             yield from commands(command, (*prefix, name))
 
 
-def test_every_command_and_option_has_help():
-    for path, command in commands(main):
-        assert command.help, path
-        for parameter in command.params:
-            if isinstance(parameter, click.Option) and not parameter.hidden:
-                assert parameter.help, (path, parameter.name)
-
-
 def test_commands_that_the_pages_name_exist():
     known = {path[0] for path, _ in commands(main)}
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from fixed_classifier import FixedClassifier, random_texts
-from text_sets import WORDS, by_measure, labelled, text, write_csv, write_retrieval
+from text_sets import WORDS, by_measure, labelled, text, write_csv, write_sets
 
 import embeddings as em
 from embeddings.errors import CorpusError, SettingError
@@ -23,43 +23,14 @@ class Reversed(FixedClassifier):
     labels = FixedClassifier.labels[::-1]
 
 
-def write_sets(folder):
-    """A test set of each kind, as settings."""
-    rng = random.Random(4)
-
-    def write(name, lines):
-        (folder / name).write_text("\n".join(lines) + "\n")
-        return folder / name
-
-    tagged = [f"w{n}\t{'XYZ'[n // 20]}" + "\n" * (n % 4 == 3) for n in rng.choices(range(60), k=200)]
-    lists = [f"t\t{n % 2 + 2 * (n > 30)}\tw{n}\t{'target' if n < 30 else 'attribute'}" for n in range(60)]
-    rated = [f"p{n % 3} adjectivenouns 0 w{n} w{n + 1} w{n + 2} w{n + 3} {rng.randrange(7)}" for n in range(40)]
-    heading = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating"
-    em.Vectors(WORDS, np.random.default_rng(7).standard_normal((60, 8))).save(folder / "target.vec")
-    texts, _ = labelled(folder / "texts.csv")
-    pairs = [(text(rng, n % 3, 0), text(rng, n % 2, 0), n % 5) for n in range(40)]
-    return {
-        "similarity": {"similarity": write("pairs", [f"w{n} w{n + 1} {n % 7}" for n in range(59)])},
-        "analogy": {"analogy": write("q", [f"w{n} w{n + 1} w{n + 2} w{n + 3}" for n in range(50)]), "restrict": "all"},
-        "phrases": {"phrases": write("rated", [heading, *rated])},
-        "categories": {"categories": write("names", [f"w{n}\t{'xyz'[n // 20]}" for n in range(60)])},
-        "translation": {"translation": write("d", [f"w{n} w{n}" for n in range(60)]), "target": folder / "target.vec"},
-        "association": {"association": write("lists.tsv", ["test\tlist\tword\trole", *lists])},
-        "tagging": {"tagging": f"{write('train', tagged[:120])},{write('test', tagged[120:])}"},
-        "perplexity": {"perplexity": write("held-out", LINES[:4])},
-        "stats": {"stats": True},
-        "documents": {"documents": texts},
-        "pairs": {"pairs": write_csv(folder / "texts-of-pairs.csv", ("a", "b", "score"), pairs)},
-        "retrieval": {"retrieval": write_retrieval(folder)},
-        "clustering": {"clustering": texts},
-        "probe": {"probe": texts},
-        "labels": {"labels": write("labels", random_texts(np.random.default_rng(3), 80)[0])},
-    }
-
-
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
-    return write_sets(tmp_path_factory.mktemp("sets"))
+    """A test set of each kind, as settings."""
+    folder = tmp_path_factory.mktemp("sets")
+    (folder / "held-out").write_text("\n".join(LINES[:4]))
+    (folder / "labels").write_text("\n".join(random_texts(np.random.default_rng(3), 80)[0]))
+    others = {"perplexity": folder / "held-out", "labels": folder / "labels"}
+    return write_sets(folder) | {name: {name: path} for name, path in others.items()}
 
 
 def sources(kind, vectors):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from optional_libraries import all_trainers
+from optional_libraries import all_trainers, needs_libraries_of
 
 import embeddings as em
 from embeddings import registry
@@ -37,7 +37,13 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("name", all_trainers())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[*needs_libraries_of(name), *[pytest.mark.slow] * bool(kind.libraries)])
+        for name, kind in ((name, registry.load("trainer", name)) for name in registry.find_all("trainer"))
+    ],
+)
 def test_installed_trainers_fulfil_the_contract(name):
     check_trainer(registry.load("trainer", name), **SETTINGS.get(name, {}))
 

@@ -1,12 +1,14 @@
 """Measurements of this package beside other libraries, on small files."""
 
 import numpy as np
+import pytest
 from optional_libraries import import_gensim
 from studies import library_speed
 from studies.library_speed import READERS, Loading
 from study import main
 
 
+@pytest.mark.slow
 def test_every_reader_reads_a_small_file(tmp_path):
     import_gensim()
     main(["loading", "--words", "50", "--dim", "4", "--rounds", "1", "--out", str(tmp_path / "loading")])

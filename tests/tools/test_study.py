@@ -10,25 +10,6 @@ from studies.grid import Grid, append_rows, collect, markdown, read_rows, take_t
 from study import STUDIES, find, main
 
 RESULTS = Path(__file__).parents[2] / "eval" / "results"
-RECORDED = ("reproduction",)
-
-
-@pytest.mark.parametrize("name", RECORDED)
-def test_tables_of_the_documentation_are_those_of_the_rows(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(RESULTS.parents[1])
-    path = RESULTS / find(name).results
-    out = tmp_path / path.name
-    for extension in (".tsv", ".json"):
-        if path.with_suffix(extension).exists():
-            out.with_suffix(extension).write_bytes(path.with_suffix(extension).read_bytes())
-    main([name, "--only-table", "--out", str(out)])
-    assert out.with_suffix(".md").read_text(encoding="utf-8") == path.with_suffix(".md").read_text(encoding="utf-8")
-
-
-def test_all_recorded_rows_of_studies_are_compared():
-    tables = {(RESULTS / find(name).results).with_suffix(".tsv") for name in STUDIES if issubclass(find(name), Grid)}
-    recorded = {(RESULTS / find(name).results).with_suffix(".tsv") for name in RECORDED}
-    assert {path for path in tables if path.exists()} == recorded
 
 
 def test_the_documentation_names_every_study_and_its_options():

@@ -1,10 +1,13 @@
-"""Similarity sets by name, layouts of files, and malformed lines, reported by number."""
+"""Similarity sets by name and layouts of files; Spearman with ties, coverage, and the cases without a value."""
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from optional_libraries import needs_gensim
 
 from embeddings.eval import evaluate
-from embeddings.eval.tasks.word_similarity import read_word_pairs
+from embeddings.eval.tasks.word_similarity import correlation, read_word_pairs
 from embeddings.vectors.vectors import Vectors
 
 
@@ -56,6 +59,7 @@ PUBLISHED = {
     "WordSim-353 with single ratings": (
         "Word 1,Word 2,Human (mean),1,2,3\nold,new,1.58,1,2,1.5\nsmart,intelligent,9.2,9,9,9.5\n"
     ),
+    "blanks": "old   new 1.58\nsmart intelligent   9.2\n",
     "RG-65": "old;new;1.58\nsmart;intelligent;9.2\n",
     "MTurk-771": "old,new,1.58\nsmart,intelligent,9.2\n",
     "heading of three unknown columns": "first\tsecond\tvalue\nold\tnew\t1.58\nsmart\tintelligent\t9.2\n",
@@ -75,11 +79,6 @@ def test_published_layouts(tmp_path, layout):
     assert found.ratings == [1.58, 9.2]
 
 
-def test_pairs_separated_by_spaces(tmp_path):
-    (tmp_path / "mine").write_text("king queen 8.5\na  b   1\n")
-    assert read_word_pairs(str(tmp_path / "mine")).pairs == [("king", "queen"), ("a", "b")]
-
-
 def test_a_file_takes_precedence_over_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wordsim353").write_text("a b 1\n")
@@ -92,3 +91,51 @@ def test_words_without_a_vector_but_zeros_are_not_covered(tmp_path):
     path.write_text("a\tb\t1\nb\tc\t2\na\tzero\t3\n")
     vectors = Vectors(["a", "b", "c", "zero"], [[1, 0], [1, 1], [0, 1], [0, 0]])
     assert {(one.covered, one.total) for one in evaluate(vectors, similarity=path)} == {(2, 3)}
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=2, max_size=15))
+def test_spearman_equals_scipy(pairs):
+    from scipy.stats import spearmanr
+
+    x, y = np.array(pairs, float).T
+    value, reason = correlation(x, y)
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        assert value is None
+        assert reason == ("all cosines are equal" if len(set(x)) == 1 else "all ratings are equal")
+    else:
+        assert value == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
+        assert reason is None
+
+
+@pytest.fixture
+def vectors():
+    return Vectors(["king", "KING", "Queen", "a", "b"], np.array([[1, 0], [0, 1], [1, 1], [-1, 0], [0, 0.0]]))
+
+
+def similarity(tmp_path, vectors, text):
+    (tmp_path / "set").write_text(text)
+    return evaluate(vectors, similarity=tmp_path / "set", name="v")[0]
+
+
+def test_coverage_and_case(tmp_path, vectors):
+    result = similarity(tmp_path, vectors, "KING queen 3\nking A 1\nnothing a 2\nking KING 9\n")
+    assert (result.vectors, result.set, result.measure) == ("v", "set", "spearman")
+    assert (result.covered, result.total) == (3, 4)
+    assert result.value == pytest.approx(1.0)  # KING is the first form, "king": cosines .7, -1, 1
+    assert (result.section, result.restrict, result.reason) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x y 1\n", "a correlation requires two pairs with vectors, got 0"),
+        ("king a 1\nx y 2\n", "a correlation requires two pairs with vectors, got 1"),
+        ("king a 1\nking queen 1\n", "all ratings are equal"),
+        ("king a 1\nking a 2\n", "all cosines are equal"),
+        ("b a 1\nb king 2\n", "a correlation requires two pairs with vectors, got 0"),
+    ],
+)
+def test_no_value_has_a_reason(tmp_path, vectors, text, reason):
+    result = similarity(tmp_path, vectors, text)
+    assert (result.value, result.reason) == (None, reason)
