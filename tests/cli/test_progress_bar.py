@@ -1,7 +1,7 @@
 """Progress of commands on standard error, warnings above it, and --quiet."""
 
 import io
-from contextlib import redirect_stderr
+from contextlib import contextmanager, redirect_stderr
 
 from embeddings.cli.progress_bar import Bar, printed_warnings
 from embeddings.support.logs import log, notice
@@ -18,13 +18,20 @@ def shown(terminal):
     return [line.rpartition("\x1b[K")[2] for line in terminal.getvalue().split("\n")]
 
 
-def test_a_warning_and_a_notice_take_the_line_of_the_progress():
+@contextmanager
+def reading(quiet):
+    """A terminal, its bar, and a function that reports how much is read."""
     with (
         redirect_stderr(Terminal()) as terminal,
         printed_warnings(),
-        Bar(False) as bar,
+        Bar(quiet) as bar,
         showing(bar, "reading", "texts") as report,
     ):
+        yield terminal, bar, report
+
+
+def test_a_warning_and_a_notice_take_the_line_of_the_progress():
+    with reading(False) as (terminal, _, report):
         report(3, 4)
         assert "reading  75 %" in terminal.getvalue()
         for _ in range(2):
@@ -37,12 +44,7 @@ def test_a_warning_and_a_notice_take_the_line_of_the_progress():
 
 
 def test_quiet_shows_warnings_only():
-    with (
-        redirect_stderr(Terminal()) as terminal,
-        printed_warnings(),
-        Bar(True) as bar,
-        showing(bar, "reading", "texts") as report,
-    ):
+    with reading(True) as (terminal, bar, report):
         report(3, 4)
         bar.notice("saved")
         log.warning("odd")

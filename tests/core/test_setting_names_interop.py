@@ -1,39 +1,17 @@
 """Vectors and models in notebooks, under pickle, as containers; and what the library prints and logs."""
 
 import copy
-import html.parser
 import pickle
 
 import numpy as np
 import pytest
+from html_elements import Page
 
 import embeddings as em
 from embeddings.errors import RegistryError
 
 SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "window": 2, "subsample": 0}
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x>', "&amp;", "‮abc", "\ud800", "x" * 1000, ""]
-VOID = {"img", "br"}
-
-
-class Tags(html.parser.HTMLParser):
-    """Collects elements and text, and checks that elements are closed in order."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.open, self.texts = [], [], []
-        self.feed(text)
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        assert tag not in VOID
-        self.tags.append(tag)
-        self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +34,8 @@ def test_containers(model):
 
 def test_the_table_of_vectors():
     vectors = em.Vectors([f"w{i}" for i in range(1234)], np.full((1234, 20), 3.0), counts=range(1234, 0, -1))
-    html = Tags(vectors._repr_html_())
-    assert html.tags.count("tr") == 11
+    html = Page(vectors._repr_html_())
+    assert html.names.count("tr") == 11
     assert {"w0", "w9", "1234", "13.4164", "3.0000"} <= set(html.texts)
     assert "w10" not in html.texts
     assert html.texts[:2] == ["Vectors", ": 1,234 words, 20 components"]
@@ -65,7 +43,7 @@ def test_the_table_of_vectors():
 
 
 def test_the_tables_of_a_model(model):
-    html = Tags(model._repr_html_())
+    html = Page(model._repr_html_())
     assert html.texts[:2] == ["Model", " fasttext"]
     assert {"settings and training", "min_count", "seed"} <= set(html.texts)
     assert html.texts[-1] == "2 more components; vectors of unseen words are composed"
@@ -74,13 +52,13 @@ def test_the_tables_of_a_model(model):
 def test_hostile_words_are_escaped():
     vectors = em.Vectors(HOSTILE, np.zeros((len(HOSTILE), 2)))
     text = vectors._repr_html_()
-    assert set(Tags(text).tags) <= {"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td", "bdi"}
+    assert set(Page(text).names) <= {"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td", "bdi"}
     text.encode()
     assert len(text) < 10_000
     named = em.Model(
         "<b>", vectors=vectors, vocabulary=em.corpora.Vocabulary(HOSTILE, [0] * len(HOSTILE)), settings={"<i>": "<u>"}
     )
-    assert not {"i", "u"} & set(Tags(named._repr_html_()).tags)
+    assert not {"i", "u"} & set(Page(named._repr_html_()).names)
 
 
 def test_pickle_and_copy(model, tmp_path):

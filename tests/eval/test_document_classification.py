@@ -119,11 +119,9 @@ def test_json_lines_and_other_names_of_columns(tmp_path, vectors):
 
 
 ERRORS = [
-    ("label,text\na,b\n", {}, ["1 distinct", "5"]),
     ("label,text\n" + "x,one two\n" * 9 + "y,three\ny,four\n", {}, ["3 distinct", "5"]),
     ("label,text\na,b\n", {"text_column": "body"}, ["body"]),
     ("stars,text\na,b\n", {}, ["label"]),
-    ("label,text\na,b\nc,d\n,e\n", {}, ["d.csv, row 3"]),
     ("label,text\na,b\n", {"documents": "nope"}, ["nope"]),
     ("label,text\na,b\n", {"documents": "a,b,c"}, ["a,b,c"]),
 ]

@@ -186,10 +186,10 @@ def test_unusable_pairs(vectors, tmp_path, rows, settings, fact):
         ([], "0 distinct texts|0 labels"),
     ],
 )
-@pytest.mark.parametrize("kind", ["probe", "clustering"])
+@pytest.mark.parametrize("kind", ["probe", "documents", "clustering"])
 def test_unusable_labels(vectors, tmp_path, rows, fact, kind):
     path = write_csv(tmp_path / "texts.csv", ("text", "label"), rows)
-    with pytest.raises(CorpusError, match=fact if kind == "probe" else "label"):
+    with pytest.raises(CorpusError, match="label" if kind == "clustering" else fact):
         em.evaluate(vectors, **{kind: path})
 
 

@@ -2,10 +2,10 @@
 
 import json
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from html_elements import Page
 
 from embeddings.errors import OutputError
 from embeddings.eval import Suite
@@ -21,29 +21,6 @@ HOSTILE = [
     "\x00nul",
     "x" * 500,
 ]
-VOID = {"meta"}
-
-
-class Page(HTMLParser):
-    """Checks that elements are closed in order, and keeps names, attributes and texts."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.names, self.attributes, self.texts = [], [], [], []
-        self.feed(page)
-        assert self.open == []
-
-    def handle_starttag(self, name, attributes):
-        self.names.append(name)
-        self.attributes += attributes
-        if name not in VOID:
-            self.open.append(name)
-
-    def handle_endtag(self, name):
-        assert self.open.pop() == name
-
-    def handle_data(self, data):
-        self.texts.append(data)
 
 
 @pytest.fixture(scope="module")

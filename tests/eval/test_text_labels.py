@@ -45,13 +45,3 @@ def test_probe_equals_scikit_learn(vectors, tmp_path):
         macro = f1_score(actual, guess, average="macro", zero_division=0)
         assert results["macro-f1", method].value == pytest.approx(macro)
     assert results["accuracy", "logistic regression"].low > results["accuracy", "most frequent label"].value
-
-
-def test_one_file_is_cross_validated(vectors, tmp_path):
-    path, rows = labelled(tmp_path / "texts.csv")
-    results = em.evaluate(vectors, probe=path)
-    accuracy = by_measure(results)["accuracy", "logistic regression"]
-    assert (accuracy.set, accuracy.total) == ("texts", len(rows))
-    assert accuracy.covered == sum(one != "nobody knows" for one, _ in rows)
-    assert "5-fold" in accuracy.protocol
-    assert [result.section for result in results if result.is_detail] == ["a", "b", "c"]

@@ -7,7 +7,6 @@ import random
 import sys
 
 import benchmark
-import benchmark_table
 import processes
 import pytest
 from benchmark_programs import OURS, Job, ModelConfig, Program, model_configs
@@ -115,24 +114,6 @@ def test_a_described_program_is_run(tmp_path):
     (kept,) = (tmp_path / "kept").iterdir()
     assert (em.load(kept).words, em.load(kept).dim) == (["a", "b"], 30)  # in the order of their frequency
     assert workspace.run(made("cbow"), 1, tool)["error"] == "no cbow"
-
-
-def row(tool, seed, cpu, **more):
-    times = dict.fromkeys(benchmark_table.TIMES, cpu)
-    shape = {"trainer": "cbow", "dim": 10, "negatives": 5, "epochs": 2, "threads": 1}
-    return {**shape, "corpus_words": 100, "tool": tool, "version": "1", "seed": seed, **times, "error": "", **more}
-
-
-def test_times_are_medians_and_scores_are_means(tmp_path):
-    runs = [row("embeddings", seed, cpu, wordsim353=cpu / 10) for seed, cpu in enumerate([1.0, 2.0, 6.0])]
-    runs += [row("gensim", seed, cpu) for seed, cpu in enumerate([30.0, 10.0, 20.0])]
-    benchmark_table.write_rows(runs, tmp_path / "r.csv")
-    ours, theirs = benchmark_table.summaries(benchmark_table.read_rows(tmp_path / "r.csv"))
-    assert ours.times["training_cpu"] == 2
-    assert ours.scores["wordsim353"][0] == pytest.approx(0.3)
-    assert ours.ranges["wordsim353"] == (0.1, 0.6)
-    assert ours.words_per_second == ours.speed("training") == 100
-    assert theirs.ratios == dict.fromkeys(benchmark_table.TIMES, 10)
 
 
 @needs_wait4
