@@ -17,7 +17,6 @@ from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
 from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.columns import column_names
 from embeddings.corpora.reading.compression import FileOpener
-from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.paragraphs import Lines
@@ -96,8 +95,6 @@ class Corpus:
         lines: what is a line of plain text, at whose end contexts end: each line ("separate"), or all lines up to the
             next blank line, joined by spaces ("paragraph"), for hard-wrapped text such as that of Project Gutenberg.
             Words that are hyphenated at the end of a line stay divided.
-        deduplicate: drop repeated lines of plain text, rows of tables and items of iterables, of all sources together;
-            the first one stays. Texts are compared by 128-bit hashes, of which at most 1 GiB (50 million) are kept.
         max_types: keep at most N distinct words in memory. Rare words may be lost, and counts may be too low by up to
             2/N of the tokens for each spelling in the text; the maximum is reported. In Python it is
             `EncodedCorpus.max_undercount`.
@@ -139,7 +136,6 @@ class Corpus:
         tag_column: str | Sequence[str] | None = None,
         rows: Positive | None = None,
         lines: Lines = "separate",
-        deduplicate: bool = False,
         max_types: Positive | None = None,
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
         phrases: PhraseSource | str | os.PathLike[str] | None = None,
@@ -161,7 +157,6 @@ class Corpus:
         self.tag_column: str | list[str] | None = tags if len(tags) > 1 else next(iter(tags), None)
         self.rows: int | None = check_value("rows", rows, Positive | None, {})
         self.lines: Lines = check_value("lines", lines, Lines, {})
-        self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
         self.max_types: int | None = check_value("max_types", max_types, Positive | None, {})
         is_weighted = vectors is not None or isinstance(pairs, PairFormat)
         weights: list[float | None] = [None] * len(sources)
@@ -203,7 +198,7 @@ class Corpus:
     @property
     def text_settings(self) -> dict[str, Any]:
         """The settings of the text as plain values; the tokenizer as a name."""
-        names = ("encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
+        names = ("encoding", "encoding_errors", "text_column", "tag_column", "rows", "max_types")
         formats = {"labels": self.labels, "pairs": self.pairs, "vectors": self.vectors}
         given: dict[str, Any] = {name: asdict(one) for name, one in formats.items() if one is not None}
         if self.vectors is not None:
@@ -339,7 +334,7 @@ class Corpus:
             columns = rows.row_reader(self.text_column)
         return SourceReader(
             self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
-            encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None,
+            encoding=self.encoding,
             # if only some rows are read, no further file is opened ahead
             opener=FileOpener(self.sources if self.rows is None else [], threads), lines=self.lines,
         )  # fmt: skip

@@ -51,7 +51,7 @@ TRAIN_ARGUMENTS = (
     "cluster", "vocabulary_rule", "run_options",
 )  # fmt: skip
 CORPUS_ARGUMENTS = (
-    *WORD_SETTINGS, "encoding", "encoding_errors", "text_column", "tag_column", "rows", "lines", "deduplicate",
+    *WORD_SETTINGS, "encoding", "encoding_errors", "text_column", "tag_column", "rows", "lines",
     "max_types", "vocabulary", "phrases", "joiner", "phrase_mode", "labels", "pairs", "vectors",
 )  # fmt: skip
 TRAINER_SETTINGS = (  # that several trainers have

@@ -30,7 +30,6 @@ from embeddings.eval.tasks import (
 )
 from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind, Subject, Task
 from embeddings.eval.test_sets import ALL
-from embeddings.models.concatenated_models import ConcatenatedModels
 from embeddings.models.loading import load_classifier, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.models.model_group import ModelGroup, is_group
@@ -170,11 +169,9 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
     """Score vectors on test sets; the results come in the order of the sets below.
 
     Arguments:
-        vectors: vectors, a model, or the path of either; for documents also the result of
-            `embeddings.training.concatenate(model, other)`, for retrieval also an index of its documents, for labels
-            a classifier. A group of
-            models, its folder, or a list of models are runs of one setting: results have the mean, the standard
-            deviation over runs, and an interval that covers other runs and other items.
+        vectors: vectors, a model, or the path of either; for retrieval also an index of its documents, for
+            labels a classifier. A group of models, its folder, or a list of models are runs of one setting: results
+            have the mean, the standard deviation over runs, and an interval that covers other runs and other items.
         name: what results call the vectors; by default the path.
         similarity: word pairs with ratings: wordsim353, simlex999 or a file. In Python, of each kind one or several.
         analogy: analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format.
@@ -203,8 +200,6 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
         left_column: the column of the first text of a pair; by default the first of two text columns.
         right_column: the column of the second text of a pair.
         rating_column: the column of the ratings of pairs; by default score, rating or label.
-        candidates: score pairs by recall@1, @2 and @5 of the right text among this many candidates, itself and random
-            others; one or several numbers, such as 2 and 10.
         half: use only this half of the items of similarity, analogy, pairs or labels; a hash of each item decides.
             Early stopping and tuning see "dev" only, so "test" is left for reports.
         ranking: rank documents by "vectors", by words ("lexical", BM25), or by both ("fused"); one or several. By
@@ -270,8 +265,6 @@ def resolve(
         if is_group(vectors):
             return resolve(ModelGroup.load(vectors), load)
         return load(vectors), Path(vectors).name
-    if isinstance(vectors, ConcatenatedModels):
-        return vectors, " + ".join(model.name for model in vectors.models)
     if isinstance(vectors, Sequence):
         runs = [resolve(one, load) for one in vectors]
         if runs and not any(isinstance(one, list) for one, _ in runs):

@@ -18,7 +18,6 @@ from embeddings.corpora.reading.columns import FILE_COLUMNS, TEXT_COLUMN, is_nul
 from embeddings.corpora.reading.compression import FileOpener, PeekableStream
 from embeddings.corpora.reading.csv_table import CsvTable
 from embeddings.corpora.reading.data_tables import DataTable
-from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import (
     MAX_POSITIONS,
     UTF8,
@@ -81,7 +80,6 @@ class SourceReader:
     errors: int = 0
     error_positions: list[str] = field(default_factory=list)  # of the first ones
     encoding: str = UTF8
-    duplicate_filter: DuplicateFilter | None = None
     opener: FileOpener = field(default_factory=FileOpener)
     lines: Lines = "separate"
     hard_wrapped: str | None = None  # the first file that seems to be
@@ -113,10 +111,9 @@ class SourceReader:
     def description(self) -> dict[str, Any]:
         """Properties found in the sources, as values that JSON can hold."""
         errors = {"decoding_errors": self.errors, "decoding_error_positions": self.error_positions}
-        dropped = {} if self.duplicate_filter is None else {"duplicates": self.duplicate_filter.duplicates}
         wrapped = {} if self.hard_wrapped is None else {"hard_wrapped": self.hard_wrapped}
         inferred = self.columns.inferred_columns if isinstance(self.columns, ColumnSelection) else {}
-        return {**errors, **dropped, **wrapped, "columns": inferred}
+        return {**errors, **wrapped, "columns": inferred}
 
     def progress(self, done: int) -> None:
         """Report the number of bytes read so far; for files, as stored on disk."""
@@ -160,8 +157,7 @@ class SourceReader:
             if file_type is FileType.TEXT:
                 given = replace(columns, tags=[tag for tag in columns.tags if tag not in FILE_COLUMNS])
                 refuse_columns(f"{file.name} is plain text and", columns if file.path is None else given)
-                lines = self.read_lines(raw, data, decoder)
-                yield from lines if self.duplicate_filter is None else self.duplicate_filter.lines(lines)
+                yield from self.read_lines(raw, data, decoder)
             else:
                 self.check_lines(f"{file.name} is {file_type.value}")
                 if file_type is FileType.WIKIPEDIA:
@@ -229,15 +225,9 @@ class SourceReader:
         for part in merge_blocks(blocks, self.size):
             rows = part if self.rows is None else part.slice(0, self.rows)
             self.rows = None if self.rows is None else self.rows - len(rows)
-            yield from self.row_blocks(rows)
+            yield from rows.split(self.size)
             if self.rows == 0:
                 return
-
-    def row_blocks(self, rows: TextBlock) -> Iterator[TextBlock]:
-        """Yield rows as blocks, without duplicates if the reader drops duplicates."""
-        if self.duplicate_filter is not None:
-            rows = self.duplicate_filter.rows(rows)
-        yield from rows.split(self.size)
 
     def items_table(
         self, source: Items, columns: ColumnSelection, decoder: Utf8Decoder

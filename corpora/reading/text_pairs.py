@@ -282,7 +282,7 @@ class PairReader(RowReader):
 
     def document_pairs(self, reader: SourceReader, source: Source) -> Iterator[Rows]:
         """Yield the pairs made from the documents of a source."""
-        documents = replace(reader, columns=self.documents, rows=None, duplicate_filter=None)
+        documents = replace(reader, columns=self.documents, rows=None)
         pairs = line_pairs(document_lines(documents.read(source), source.name), self.document_kinds, source.name)
         done = 0
         for batch in batches_of(pairs, BATCH_PAIRS):

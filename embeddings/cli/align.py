@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import FORMAT, OUTPUT, VECTOR_INPUT, Output, from_signature, option, seed
+from embeddings.cli.options import FORMAT, OUTPUT, VECTOR_INPUT, Output, from_signature, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
@@ -28,8 +28,7 @@ from embeddings.vectors.align import align
             "Output file of the vectors of ONTO, which all methods but orthogonal change.",
             "FILE",
         ),
-        *from_signature(align, dictionary="FILE|NAME", method=None, self_learning=None, restarts="N"),
-        seed("Random seed of self-learning."),
+        *from_signature(align, dictionary="FILE|NAME", method=None),
         FORMAT,
         *OUTPUT,
         *VECTOR_INPUT,
@@ -59,11 +58,10 @@ def command(
     for path, aligned in zip(outputs, (result.vectors, result.onto), strict=False):
         aligned.save(path, format, force=output.force)
     if output.as_json:
-        record = {"pairs": len(result.pairs), "residual": result.residual, "similarity": result.similarity}
+        record = {"pairs": len(result.pairs), "residual": result.residual}
         print_json({"files": outputs, **record})
         return
-    learned = "" if result.similarity is None else f", mean similarity of translations {result.similarity:.3f}"
     note(
-        f"aligned by {quantity(len(result.pairs), 'pair')} of words: relative residual {result.residual:.3f}{learned}; "
+        f"aligned by {quantity(len(result.pairs), 'pair')} of words: relative residual {result.residual:.3f}; "
         f"saved {' and '.join(outputs)}"
     )

@@ -22,8 +22,8 @@ from embeddings.eval.evaluation import compare_scores
     ],
 )
 def command(
-    vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], as_json: bool, allow_faiss: bool,
-    reading: dict[str, Any], **options: Any,
+    vectors: tuple[str, ...], sections: bool, as_json: bool, allow_faiss: bool, reading: dict[str, Any],
+    **options: Any,
 ) -> None:  # fmt: skip
     """Test whether the scores of VECTORS differ, pair by pair.
 
@@ -36,9 +36,9 @@ def command(
     """
     if len(vectors) < 2 and len(set(options["ranking"])) < 2:
         raise click.UsageError("compare requires at least two VECTORS, or two --ranking")
-    exclude("labels", "sections", "concat_with", "unknown")
+    exclude("labels", "sections", "unknown")
     defaults = evaluation_options.DEFAULTS
-    evaluation = Evaluation.read(vectors, options, defaults, concat_with, allow_faiss=allow_faiss, **reading)
+    evaluation = Evaluation.read(vectors, options, defaults, allow_faiss=allow_faiss, **reading)
     finished = False
     try:
         deque(evaluation.scores(), maxlen=0)

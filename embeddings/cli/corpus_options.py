@@ -28,13 +28,12 @@ TEXT = {  # parameters of `Corpus` and the metavars of their options
     "tag_column": "NAME...",
     "rows": "N",
     "lines": "--lines --text-lines lines",
-    "deduplicate": None,
     "max_types": "N",
 }
 TABLES = ("label_column", "pairs", "vector_column", "word_column", "context_column", "weight_column")
 COMMON = ("tokenizer", "text_column", "phrases", *TABLES)  # in short help
 INPUT = ("encoding", "text_column", "tag_column", "rows", "lines")  # needed to read a model's training text again
-PLAIN_TEXT_ONLY = ("tag_column", "rows", "lines", "deduplicate")  # refused for pairs, vectors and contexts
+PLAIN_TEXT_ONLY = ("tag_column", "rows", "lines")  # refused for pairs, vectors and contexts
 TEXT_LINES = "--text-lines"  # the option for `lines` of commands that print a number of lines, --lines
 PHRASES = {"phrases": "FILE|auto", "joiner": None, "phrase_mode": None}
 LABELS = {"prefix": "--label-prefix TEXT", "label_column": "NAME", "separator": "--label-separator TEXT"}

@@ -16,7 +16,7 @@ from embeddings.cli.vector_input import check_paths, parse_runs
 from embeddings.eval import Suite
 from embeddings.eval.statistics.results import RUNS, ItemScores, result_cells
 from embeddings.eval.tasks.evaluation_kind import Evaluable
-from embeddings.models.loading import has_classifier, load_concatenated
+from embeddings.models.loading import has_classifier
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
 from embeddings.support.logs import mask
@@ -36,9 +36,8 @@ from embeddings.vectors.vectors import Vectors, as_vectors
     ],
 )
 def command(
-    vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], report: str | None,
-    force: bool, as_json: bool, allow_faiss: bool, reading: dict[str, Any],
-    **options: Any,
+    vectors: tuple[str, ...], sections: bool, report: str | None, force: bool, as_json: bool, allow_faiss: bool,
+    reading: dict[str, Any], **options: Any,
 ) -> None:  # fmt: skip
     """Score one or more VECTORS on test sets, or classifiers on labelled texts.
 
@@ -59,14 +58,13 @@ def command(
     which the end of a text is to most classifiers. The method `the most frequent labels` is the score of predicting
     these for every text.
     """
-    exclude("report", "concat_with", why=": it requires word vectors")
-    exclude("labels", "report", "concat_with", "unknown")
+    exclude("labels", "report", "unknown")
     require("force", "report")
     if report is not None:
         check_file(report, force=force)
     defaults = evaluation_options.DEFAULTS if report is None else evaluation_options.REPORT_DEFAULTS
     evaluation = Evaluation.read(
-        vectors, options, defaults, concat_with, report is not None, allow_faiss=allow_faiss, **reading,
+        vectors, options, defaults, report is not None, allow_faiss=allow_faiss, **reading,
     )  # fmt: skip
     suite, runs = evaluation.suite, evaluation.runs
     results = (scores.result() for scores in evaluation.scores())
@@ -102,7 +100,7 @@ class Evaluation:
 
     @classmethod
     def read(
-        cls, vectors: Sequence[str], options: dict[str, Any], defaults: dict[str, Any], concat_with: Sequence[str],
+        cls, vectors: Sequence[str], options: dict[str, Any], defaults: dict[str, Any],
         keep_vectors: bool = False, **read_options: Any,
     ) -> "Evaluation":  # fmt: skip
         """Read the test sets, and check the paths of all vectors; with `unknown`, unknown words get a vector."""
@@ -110,15 +108,12 @@ class Evaluation:
         suite = Suite.read(**settings, encoding_errors=read_options["errors"])
         # a misspelled path of the last vectors must not be found after hours of scoring the first
         runs = list(map(parse_runs, vectors))
-        check_paths((*(path for _, paths in runs for path in paths), *concat_with))
+        check_paths(path for _, paths in runs for path in paths)
         for path in (path for _, paths in runs for path in paths):
             if not suite.of_classifiers and not is_text_index(path) and has_classifier(path):
                 note(f"{path} is a classifier, whose word vectors predict labels; --labels evaluates its predictions")
-        exclude("unknown", "concat_with", why=": it requires word vectors")
 
         def load(path: str) -> Evaluable:
-            if concat_with:
-                return load_concatenated([path, *concat_with])
             source = suite.load(path, **read_options)
             if options["unknown"] is not None:
                 words = as_vectors(source)

@@ -26,11 +26,9 @@ COMMON = (  # in short help
 def options() -> list[click.Option]:
     """The options that `evaluate` and `compare` share: the kinds of test sets, and the settings that they declare."""
     unknown = "Also score similarity with the vectors learned for unknown words (`embeddings train --unknown-rows`)."
-    concatenated = "Concatenate document vectors with those of this model."
     groups: dict[str, list[Option]] = {
         "sets": [set_option(kind) for kind in ALL_KINDS],
         "words": [option("--unknown", unknown, ["learned"])],
-        "texts": [option("--concat-with", concatenated, "MODEL", multiple=True)],
         "pooling": from_signature(embed, dict.fromkeys(POOLING), **POOLING_OPTIONS),
         "labels": [THREADS],
     }

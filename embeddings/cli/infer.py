@@ -8,15 +8,17 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, Output, from_signature, option, seed
+from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, Output, from_signature, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import Bar, read_corpus
 from embeddings.cli.saving import check_not_input, check_outside_corpus, save_vectors
 from embeddings.compilation.compile_time import compile_time
+from embeddings.corpora.corpus import Corpus
 from embeddings.formats.build_vectors import check_words
-from embeddings.models.concatenated_models import document_names
-from embeddings.models.loading import load_concatenated
+from embeddings.models.document_vectors import document_names
+from embeddings.models.loading import load_model
 from embeddings.models.model import Model
+from embeddings.models.text_settings import corpus_settings
 from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
@@ -28,7 +30,6 @@ from embeddings.vectors.vectors import Vectors
         click.Argument(["corpus"], nargs=-1, required=True),
         OUT_FILE,
         FORMAT,
-        option("--concat-with", "Append the vectors of this model.", "MODEL", multiple=True),
         *from_signature(Model.infer, epochs=None),
         seed("Random seed."),
         THREADS,
@@ -37,8 +38,8 @@ from embeddings.vectors.vectors import Vectors
     ],
 )
 def command(
-    *, model: str, corpus: tuple[str, ...], out: str, concat_with: tuple[str, ...], epochs: int | None, seed: int,
-    threads: int | None, format: str | None, output: Output, **columns: Any,
+    *, model: str, corpus: tuple[str, ...], out: str, epochs: int | None, seed: int, threads: int | None,
+    format: str | None, output: Output, **columns: Any,
 ) -> None:  # fmt: skip
     """Infer vectors for the documents of CORPUS with MODEL, a paragraph-dbow or paragraph-dm model.
 
@@ -46,19 +47,18 @@ def command(
     a document's vector depends only on the document and the seed. A document without known words gets a zero vector.
     Documents are named by their tags, which must be distinct, or by numbers from 0.
     """
-    others = [("--concat-with", Path(other)) for other in concat_with]
     targets = file_format.output_files(out, format=format)
-    check_not_input(targets, [("MODEL", Path(model)), *others, *(("CORPUS", Path(part)) for part in corpus)])
+    check_not_input(targets, [("MODEL", Path(model)), *(("CORPUS", Path(part)) for part in corpus)])
     file_format.check_export(out, format=format, force=output.force)
-    models = load_concatenated([model, *concat_with])
-    text = models.corpus(*corpus, **columns)
+    trained = load_model(model)
+    text = Corpus(*corpus, **corpus_settings(trained), **columns)
     check_outside_corpus(out, text)
     read_corpus(text, output.quiet, threads)
-    names = document_names(models, text)
+    names = document_names(trained, text)
     check_words(names, out, format=format)
     start = perf_counter() - compile_time.seconds
     with Bar(output.quiet, "inferring") as bar:
-        vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, progress=bar))
+        vectors = Vectors(names, trained.infer(text, epochs=epochs, seed=seed, threads=threads, progress=bar))
     seconds = perf_counter() - compile_time.seconds - start  # without compilation
     paths = save_vectors(vectors, out, format, output.force, bar.notice)
     if output.as_json:

@@ -114,8 +114,6 @@ def report_corpus(encoded: "EncodedCorpus", bar: Bar) -> None:
     if encoded.max_undercount:
         most = f"{encoded.max_undercount:,} per spelling"
         bar.notice(f"--max-types: counts may be too low by up to {most}; rarer ones may be lost")
-    if duplicates := encoded.meta.get("duplicates"):
-        bar.notice(f"dropped {quantity(duplicates, 'repeated line')}")
     if encoded.decoding_errors:
         positions = encoded.meta.get("decoding_error_positions", [])
         others = ", ..." if encoded.decoding_errors > len(positions) else ""

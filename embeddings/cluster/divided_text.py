@@ -139,7 +139,7 @@ def between(files: Sequence[File], sizes: list[int], first: tuple[int, int], las
 
 def can_divide(corpus: Corpus, trainer: Trainer, run_options: RunOptions) -> bool:
     """Whether workers can read the text: it must be in files, and only words and lines may be used."""
-    is_plain = not (corpus.labels or corpus.pairs or corpus.phrase_config or corpus.vocabulary or corpus.deduplicate)
+    is_plain = not (corpus.labels or corpus.pairs or corpus.phrase_config or corpus.vocabulary)
     is_plain = is_plain and corpus.lines == "separate" and corpus.rows is None and corpus.max_types is None
     is_plain = is_plain and corpus.tag_column is None and corpus.rules.is_built_in
     has_files = all(type(source) in (File, RemoteFile) for source in corpus.sources)

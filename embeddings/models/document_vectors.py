@@ -9,13 +9,15 @@ import numpy as np
 from embeddings.corpora.encoded_corpus import load_tags
 from embeddings.corpora.reading.sources import unusable_reason
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.models import model_files
 from embeddings.settings import check_list
+from embeddings.support.arrow import to_arrow
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
+    from embeddings.models.model import Model
 
 DOCUMENTS = "documents"  # the table of document vectors
 Infer = Callable[..., np.ndarray]
@@ -40,6 +42,22 @@ def as_tag(item: object) -> str | None:
 def document_numbers(count: int) -> list[str]:
     """The names of documents without tags."""
     return [str(number) for number in range(count)]
+
+
+def document_names(model: "Model", corpus: "Corpus") -> list[str]:
+    """The names of a corpus's documents for inference: their first tags, or numbers from "0" on."""
+    from embeddings.corpora.documents import corpus_documents
+
+    documents = corpus_documents(corpus.encode(), model.settings.get("documents", "auto"))
+    if documents.tags is None:
+        return document_numbers(documents.count)
+    rows = documents.rows if documents.starts is None else documents.rows[documents.starts[:-1]]
+    counts = np.bincount(rows)
+    if counts.max(initial=0) > 1:
+        tag = str(documents.tags[int(counts.argmax())])
+        raise CorpusError(f"tags must be unique for inference, but {counts.max()} documents have the tag {tag!r}")
+    names: list[str] = documents.tags.take(to_arrow(rows)).to_pylist()
+    return names
 
 
 def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:

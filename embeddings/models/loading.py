@@ -1,7 +1,6 @@
 """Loading vectors or whole models from a path or address; the content decides the format."""
 
 import os
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,6 @@ from embeddings.corpora.reading.encodings import BYTE_ORDER_MARKS
 from embeddings.corpora.reading.file_types import FOREIGN
 from embeddings.corpora.vocabulary import read_vocabulary_file
 from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError, marked
-from embeddings.models.concatenated_models import ConcatenatedModels, concatenate
 from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.model import Model, capabilities_of
 from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
@@ -132,11 +130,6 @@ def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> 
         raise SettingError(f"{path} is not a classifier; train one, or use a supervised model of fastText")
     classifier: LabelPredictor = format.read_classifier(place, errors=errors)
     return classifier
-
-
-def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> ConcatenatedModels:
-    """Load and concatenate one or several models; errors as `load_model` and `concatenate`."""
-    return concatenate(*(load_model(path) for path in paths))
 
 
 def has_model(path: str | os.PathLike[str]) -> bool:

@@ -17,7 +17,7 @@ STRINGS = ("tokenizer", "case", "encoding_errors")  # those that every model has
 LABEL_PREFIX = "label_prefix"  # in the record: the prefix of labels in the text, empty if they came from a table
 READING = {  # in the record, where they differ from these defaults: how the training text was read
     "encoding": "utf-8", "text_column": None, "tag_column": None, "rows": None, "lines": "separate",
-    "deduplicate": False, "max_types": None,
+    "max_types": None,
 }  # fmt: skip
 PHRASES = "phrases"  # also in the record: how words were joined into phrases
 

@@ -8,7 +8,6 @@ from embeddings.support.imports import lazy_package
 MODULES, __getattr__, __dir__ = lazy_package(__name__, {
     "classifier.classifier": "LabelPredictor",
     "cluster.cluster_training": "Cluster",
-    "models.concatenated_models": "concatenate",
     "models.model_group": "ModelGroup",
     "models.weighted_vectors": "weight_vectors",
     "plugins.classifier.text_classification": "retrain",

@@ -2,7 +2,6 @@
 
 from embeddings.classifier.classifier import LabelPredictor as LabelPredictor
 from embeddings.cluster.cluster_training import Cluster as Cluster
-from embeddings.models.concatenated_models import concatenate as concatenate
 from embeddings.models.model_group import ModelGroup as ModelGroup
 from embeddings.models.weighted_vectors import weight_vectors as weight_vectors
 from embeddings.plugins.classifier.text_classification import retrain as retrain

@@ -51,7 +51,7 @@ class Key:
             without a vector", a category, or a label; None for the whole set.
         restrict: analogies are answered from this many most frequent words; None for all.
         method: of analogies "3cosadd" or "3cosmul"; of tagging the window; of a
-            probe "logistic regression" or "most frequent label"; of pairs of texts "1 in 10"; of retrieval
+            probe "logistic regression" or "most frequent label"; of retrieval
             the ranking, if one was chosen.
         is_detail: whether the section is one of many (a section of an analogy set, a tag, a category, a label).
         half: "dev" or "test" for one of the halves of a set (see `embeddings.eval.test_sets`), or "all".

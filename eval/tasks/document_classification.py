@@ -17,7 +17,6 @@ from embeddings.eval.tasks.evaluation_kind import EmbeddedTexts, Kind, Subject, 
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
 from embeddings.eval.tasks.text_labels import LabelledTextSet, read_labelled_texts, read_texts
 from embeddings.eval.test_sets import train_and_test_files
-from embeddings.models.concatenated_models import ConcatenatedModels
 from embeddings.models.document_vectors import DOCUMENTS, document_numbers
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
@@ -73,12 +72,10 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
 
     Accuracy and macro-F1 are reported with those of the most frequent label of the training documents.
     """
-    source: Vectors | Model | ConcatenatedModels
-    source = subject.source if isinstance(subject.source, ConcatenatedModels) else subject.word_source
     is_tested = np.zeros(len(test.texts), bool)
     for _, test_rows in test.splits:
         is_tested[test_rows] = True
-    matrix, about, pooled = represent(source, test, is_tested)
+    matrix, about, pooled = represent(subject.word_source, test, is_tested)
     covered = np.asarray(matrix.any(axis=1))
     labels, label = np.unique(test.labels, return_inverse=True)
     unnamed, unknown = "no document has a vector of its name", "no word of the documents is known"
@@ -109,11 +106,11 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
 
 
 def represent(
-    source: Vectors | Model | ConcatenatedModels, test: DocumentSet, is_tested: NDArray[np.bool_]
+    source: Vectors | Model, test: DocumentSet, is_tested: NDArray[np.bool_]
 ) -> tuple[np.ndarray, str, EmbeddedTexts | None]:
     """The vectors of the documents (documents, dim), their description, and the pooled word vectors of tested ones.
 
-    Nothing is pooled for trained vectors and for several models.
+    Nothing is pooled for trained vectors.
     """
     if test.names is not None:
         document_vectors = source if isinstance(source, Vectors) else source.documents
@@ -121,8 +118,6 @@ def represent(
         rows = [document_vectors.index(name) if name in document_vectors else -1 for name in test.names]
         table = np.append(document_vectors.matrix, np.zeros((1, document_vectors.dim), np.float32), axis=0)
         return table[rows], TRAINED, None
-    if isinstance(source, ConcatenatedModels):
-        return source.infer(texts=test.texts), INFERRED, None
     # the coverage of words is that of the tested documents, so these are embedded by themselves
     if isinstance(source, Model) and DOCUMENTS in source.tables:
         words = TextVectors(source.vectors, {})

@@ -15,7 +15,6 @@ from embeddings.errors import SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
 from embeddings.eval.test_sets import ALL, Half
 from embeddings.eval.word_matching import CaseFolding
-from embeddings.models.concatenated_models import ConcatenatedModels
 from embeddings.models.model import Model
 from embeddings.settings import Positive, Range, check_value
 from embeddings.vectors.pooling import Frequencies, Pool
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 AnalogyMethod = Literal["3cosadd", "3cosmul"]
 METHODS = get_args(AnalogyMethod)
 POOLING = ("pool", "constant", "frequencies", "remove_components", "fit_on", "dim")  # arguments of `embeddings.embed`
-Evaluable = Union[Vectors, Model, ConcatenatedModels, "TextIndex", "LabelPredictor"]
+Evaluable = Union[Vectors, Model, "TextIndex", "LabelPredictor"]
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -180,8 +179,8 @@ class Subject:
             SettingError: it has none.
         """
         if not isinstance(self.source, Vectors | Model):
-            problem = f"{self.name} is evaluated by documents or retrieval only"
-            raise SettingError(f"{problem}: concatenated models and indexes of texts have no word vectors")
+            problem = f"{self.name} is evaluated by retrieval only"
+            raise SettingError(f"{problem}: an index of texts has no word vectors")
         return self.source
 
     @property
@@ -233,7 +232,7 @@ class Kind:
         score: the scores of a subject on a set.
         settings: the class of its settings.
         options: the settings that are options, each with its metavar, as in `embeddings.cli.options.from_signature`.
-        of_words: whether the word vectors are evaluated, which concatenated models do not have.
+        of_words: whether the word vectors are evaluated, which an index of texts does not have.
         as_list: one or several sets as a list.
     """
 

@@ -175,7 +175,6 @@ BAD = [
     (["quantize", "v.bin", "-o", "x", "--qnorm"], 2, ["--qnorm"]),
     (["align", "v.bin", "other.bin", "-o", "v.bin", "--force"], 2, ["VECTORS"]),
     (["align", "v.bin", "other.bin", "-o", "x.unknown"], 1, ["x.unknown"]),
-    (["align", "v.bin", "other.bin", "-o", "x.vec", "--dictionary", "none"], 2, ["--self-learning"]),
     ([*FIT, "--rank", "99"], 2, ["rank", "99"]),
     ([*FIT[:-1], "x.bin"], 2, ["--out x.bin"]),
     ([*FIT, "--phrase-list", "nowhere.tsv"], 1, ["nowhere.tsv"]),

@@ -48,7 +48,7 @@ def test_the_corpus_is_read_as_in_training(tmp_path, monkeypatch):
     lines = [f"{line} n{number}" for number, line in enumerate(filter(None, TEXT.splitlines()))]
     wrapped = "\n\n".join("\n".join(lines[start : start + 3]) for start in range(0, len(lines), 3))
     (tmp_path / "corpus.txt").write_text(f"{wrapped}\n\n{wrapped} caf\xe9\n", encoding="cp1252")
-    reading = ["--lines", "paragraph", "--deduplicate", "--encoding", "cp1252"]
+    reading = ["--lines", "paragraph", "--encoding", "cp1252"]
     expect("train", "skipgram", "corpus.txt", "-o", "model", "--subsample", 0, *reading, *SMALL)
     options = ["--resamples", 2, "--seeds", 2, "--threads", 1]
     for command in (["stability", "model", "corpus.txt", "-o", "r", *options], ["explain", "model", "corpus.txt"]):

@@ -43,7 +43,7 @@ def test_json_lines_without_an_extension_are_not_cut(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "is_divided"), [({}, True), ({"lines": "paragraph"}, False), ({"deduplicate": True}, False)]
+    ("settings", "is_divided"), [({}, True), ({"lines": "paragraph"}, False), ({"rows": 1}, False)]
 )
 def test_text_is_divided_only_where_lines_are_read_one_by_one(tmp_path, settings, is_divided):
     (tmp_path / "text.txt").write_text("a b\nc d\n")

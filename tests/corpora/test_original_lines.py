@@ -52,7 +52,6 @@ def test_all_kinds_of_sources(tmp_path):
     for corpus, expected in (
         (Corpus(tmp_path / "text.txt.gz", encoding="utf-16"), lines),
         (Corpus(tmp_path / "text.txt.gz", encoding="utf-16", rows=3), lines[:3]),
-        (Corpus(*[tmp_path / "text.txt.gz"] * 2, encoding="utf-16", deduplicate=True), [*lines, "", ""]),
         (Corpus(tmp_path / "text.txt.gz", encoding="utf-16", lines="paragraph"),
          ["Alpha Beta.", "", "  Gamma,\tdelta! Étude — Œuvre", "", "last line"]),
         (Corpus(tmp_path / "rows.jsonl", text_column="text"), [*lines, "more"]),

@@ -85,8 +85,6 @@ def test_compressed_files_pipes_strings_and_rows(tmp_path):
         assert decoded(file) == expected
     with encode(tmp_path / "wrapped.txt.gz", lines="paragraph", encoding="utf-16", rows=3) as file:
         assert decoded(file) == expected[:3]
-    with encode(*[tmp_path / "wrapped.txt.gz"] * 2, lines="paragraph", encoding="utf-16", deduplicate=True) as file:
-        assert [line for line in decoded(file) if line] == [line for line in expected if line]
 
 
 def test_each_paragraph_is_a_document_unless_lines_are(tmp_path):

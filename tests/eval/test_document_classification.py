@@ -172,24 +172,3 @@ def test_trained_document_vectors(learned, tmp_path):
     assert (evaluate(few, documents=both, use_trained_vectors=True)[-1].covered, len(few)) == (10, 50)
     with pytest.raises(SettingError, match="use_trained_vectors"):
         evaluate(named, similarity="wordsim353", use_trained_vectors=True)
-
-
-def test_concatenated_models_are_evaluated_by_documents_only(tmp_path):
-    import embeddings as em
-
-    path = write(tmp_path / "d.csv", 100)
-    made = {"dim": 8, "min_count": 1, "epochs": 20, "subsample": 0, "learning_rate": 0.05}
-    corpus = em.Corpus(path, text_column="text")
-    one, two = (kind(**made).train(corpus, threads=1) for kind in (em.ParagraphDBOW, em.ParagraphDM))
-    both = em.training.concatenate(one, two)
-    *_, whole = evaluate(both, documents=path)
-    assert (whole.vectors, whole.total) == ("paragraph-dbow + paragraph-dm", 100)
-    inferred = Vectors(map(str, range(100)), both.infer(corpus))
-    assert inferred.dim == 16
-    assert whole.value == evaluate(inferred, documents=path, use_trained_vectors=True)[-1].value
-    assert (
-        evaluate(both, documents=path, use_trained_vectors=True)[-1].covered
-        == evaluate(one, documents=path, use_trained_vectors=True)[-1].covered
-    )
-    with pytest.raises(SettingError, match="concatenated models"):
-        evaluate(both, documents=path, similarity="wordsim353")

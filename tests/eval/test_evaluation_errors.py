@@ -167,9 +167,6 @@ def test_unusable_documents(tmp_path):
         ([("a", "b", 1)] * 3, {}, "same"),
         ([("", "b", 1), ("c", " ", 2)], {}, "all 2.*empty"),
         ([], {}, "no pairs|left"),
-        ([("a", "b"), ("c", "d")], {"candidates": 3}, "3 different"),
-        ([("a", "b"), ("c", "d")], {"candidates": 1}, "at least 2"),
-        ([("a", "b"), ("c", "d")], {"candidates": "ten"}, "'ten'"),
     ],
 )
 def test_unusable_pairs(vectors, tmp_path, rows, settings, fact):

@@ -55,26 +55,6 @@ def test_broken_tags_are_refused(tmp_path):
         em.load_model(tmp_path / "m")
 
 
-def test_concatenated_models():
-    corpus = em.Corpus(list(texts()))
-    first, second = (trainer(**{**SMALL, "epochs": 2}).train(corpus) for trainer in (em.ParagraphDBOW, em.ParagraphDM))
-    both = em.training.concatenate(first, second)
-    assert both.documents.words == first.documents.words
-    np.testing.assert_array_equal(both.documents.matrix[:, :8], first.documents.matrix)
-    np.testing.assert_array_equal(both.documents.matrix[:, 8:], second.documents.matrix)
-    vectors = both.infer(text for text in texts(9))
-    np.testing.assert_array_equal(vectors[:, :8], first.infer(list(texts(9))))
-    np.testing.assert_array_equal(vectors[:, 8:], second.infer(list(texts(9))))
-    other = em.ParagraphDM(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b"]))
-    with pytest.raises(SettingError, match="240 and 1"):
-        _ = em.training.concatenate(first, other).documents
-    with pytest.raises(SettingError, match="at least one model"):
-        em.training.concatenate()
-    lines = em.ParagraphDM(**{**SMALL, "epochs": 1, "documents": "lines"}).train(corpus)
-    with pytest.raises(SettingError, match=r"documents.*auto, lines"):
-        em.training.concatenate(first, lines).infer(corpus)
-
-
 def test_an_integer_is_the_tag_of_its_digits():
     rows = [{"text": f"a b {tag}", "tag": tag} for tag in (30, 10, 20)]
     model = em.ParagraphDM(**{**SMALL, "epochs": 2}).train(em.Corpus(rows, text_column="text", tag_column="tag"))
@@ -111,15 +91,14 @@ def one_model():
 
 @pytest.mark.parametrize("kind", [list, tuple, iter, np.array])
 def test_several_single_words_may_be_one_document_or_several(one_model, kind):
-    words = ["the", "cat", "sat"]
-    for model in (one_model, em.training.concatenate(one_model)):
-        with pytest.raises(SettingError, match="3 single words") as error:
-            model.infer(kind(words))
-        one, many = re.findall(r"(infer\(.*?\)) if", str(error.value))
-        assert eval(f"model.{one}", {"model": model, "words": words}).shape == (1, 8)
-        assert eval(f"model.{many}", {"model": model, "words": words}).shape == (3, 8)
-        np.testing.assert_array_equal(model.infer(texts=words), model.infer([[word] for word in words]))
-        assert model.infer(em.Corpus(words)).shape == (3, 8)
+    model, words = one_model, ["the", "cat", "sat"]
+    with pytest.raises(SettingError, match="3 single words") as error:
+        model.infer(kind(words))
+    one, many = re.findall(r"(infer\(.*?\)) if", str(error.value))
+    assert eval(f"model.{one}", {"model": model, "words": words}).shape == (1, 8)
+    assert eval(f"model.{many}", {"model": model, "words": words}).shape == (3, 8)
+    np.testing.assert_array_equal(model.infer(texts=words), model.infer([[word] for word in words]))
+    assert model.infer(em.Corpus(words)).shape == (3, 8)
 
 
 def test_other_texts_are_not_taken_for_words(one_model):

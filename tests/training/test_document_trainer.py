@@ -290,7 +290,6 @@ def test_phrases_of_the_training_are_joined_in_inference(mode, tmp_path):
     for loaded in (model, em.load_model(tmp_path / "m")):
         assert loaded.infer(queries, seed=3).tobytes() == expected.tobytes()
         assert loaded.infer(["york"], seed=3).tobytes() == expected[3].tobytes()
-        assert em.training.concatenate(loaded).corpus(queries).settings["phrases"]
     assert model.infer(em.Corpus(queries, phrases=phrases, joiner="+"), seed=3).tobytes() == expected.tobytes()
 
 

@@ -91,20 +91,6 @@ def test_whitening_equals_its_definition():
     assert aligned.onto.matrix == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_self_learning_extends_a_small_dictionary_and_needs_none(seed):
-    first, second, pairs = languages(seed=seed)
-    alone = em.align(first, second, dictionary=pairs[:8], method="normalized")
-    learned = em.align(first, second, dictionary=pairs[:8], method="normalized", self_learning=True)
-    assert precision(alone) < 0.5
-    assert precision(learned) > 0.99
-    unsupervised = em.align(first, second, dictionary="none", method="normalized", self_learning=True, restarts=2)
-    assert precision(unsupervised) > 0.99
-    assert unsupervised.similarity == pytest.approx(learned.similarity, abs=1e-3)
-    again = em.align(first, second, dictionary="none", method="normalized", self_learning=True, restarts=2)
-    assert again.vectors.matrix.tolist() == unsupervised.vectors.matrix.tolist()
-
-
 def test_fewer_pairs_than_components_turn_the_other_directions_as_little_as_possible(counted_vectors, caplog):
     other, _ = rotate(counted_vectors)
     aligned = em.align(counted_vectors, other, words=other.words[:4])
