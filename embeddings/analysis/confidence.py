@@ -18,6 +18,10 @@ from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 LEVEL = 0.95
+SELECTION = (
+    "low to high and the ranks are corrected for the selection of these words among all; pair_low to pair_high, for a "
+    "pair that was chosen before, are not"
+)
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,8 @@ class ConfidentSimilarity:
         cosine: the cosine, or the score of the answer to an analogy.
         low, high: the 95 % confidence interval of the mean cosine over trainings on other corpora of the same size and
             source, with other seeds (see `interval`).
-        data_sd, seed_sd: the standard deviations by the text and by the seed; None without trainings with other seeds.
+        data_sd, seed_sd: the standard deviations by the text and by the seed; None without trainings with other seeds,
+            and `data_sd` also where resamples vary no more than seeds, so that there is no estimate of it.
     """
 
     cosine: float
@@ -68,7 +73,7 @@ def interval(
         center = float(np.mean(known))
         deviation = float(np.hypot(total, center - value))
     half = float(stdtrit(len(known) - 1, (1 + LEVEL) / 2)) * deviation  # the quantile of Student's t
-    data = None if seed is None else float(np.sqrt(max(total**2 - seed**2, 0)))
+    data = None if seed is None or total <= seed else float(np.sqrt(total**2 - seed**2))
     return ConfidentSimilarity(value, max(center - half, -limit), min(center + half, limit), data, seed)
 
 
@@ -106,6 +111,8 @@ class ConfidentNeighbour:
             model (see `interval`), so that the cosine of the model may be above it.
         in_top: the share of resamples in which it is among as many nearest neighbours as were requested.
         rank_low, rank_high: the 95 % confidence interval of its median rank over such trainings; 1 is the nearest.
+        pair: the cosine with the interval of a pair that was chosen before, as of `confident_similarity`.
+        pair_low, pair_high: that interval, which does not allow for the selection.
     """
 
     neighbour: str
@@ -113,6 +120,7 @@ class ConfidentNeighbour:
     in_top: float
     rank_low: int
     rank_high: int
+    pair: ConfidentSimilarity
 
 
 class ConfidentNeighbours(ResultTable[ConfidentNeighbour]):
@@ -124,7 +132,8 @@ class ConfidentNeighbours(ResultTable[ConfidentNeighbour]):
         """The cells of a neighbour, with the cosine, its interval and the standard deviations."""
         similarity, ranks = asdict(row.similarity), {"rank_low": row.rank_low, "rank_high": row.rank_high}
         spread = {name: similarity.pop(name) for name in ("data_sd", "seed_sd")}
-        return {"neighbour": row.neighbour, **similarity, "in_top": row.in_top, **ranks, **spread}
+        pair = {"pair_low": row.pair.low, "pair_high": row.pair.high}
+        return {"neighbour": row.neighbour, **similarity, "in_top": row.in_top, **ranks, **pair, **spread}
 
 
 def confident_similarity(
@@ -210,12 +219,12 @@ def confident_answers(
     pairs = [cosines_and_ranks(rows, weighted, matrix) for matrix in replicates.resamples]
     cosines, ranks = (np.stack(values) for values in zip(*pairs, strict=True))
     seeds = np.array([cosines_and_ranks(rows, weighted, one)[0] for one in replicates.seeds]).reshape(-1, len(rows))
-    result = ConfidentNeighbours()
+    result = ConfidentNeighbours(notes=[replicates.note, SELECTION])
     for i, (neighbour, cosine) in enumerate(nearest):
-        found = interval(cosine, cosines[:, i], seeds[:, i], is_selected=True)
+        found, pair = (interval(cosine, cosines[:, i], seeds[:, i], is_selected=chosen) for chosen in (True, False))
         in_top = float(np.mean(ranks[:, i] <= top))
         low, high = (1 + int(np.count_nonzero(background > end)) for end in (found.high, found.low))
-        result.append(ConfidentNeighbour(neighbour, found, in_top, low, min(high, len(background))))
+        result.append(ConfidentNeighbour(neighbour, found, in_top, low, min(high, len(background)), pair))
     return result
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embeddings import registry
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.corpus_cache import corpora_folder, new_folder, warn_once
+from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.resampling import ResamplingUnit, resample
 from embeddings.errors import FormatError, S, SettingError
@@ -60,12 +60,18 @@ class StabilityRuns(TabularResult):
     is_interrupted: bool = False
 
     @property
+    def note(self) -> str:
+        """What varies in intervals from these trainings."""
+        few = "; with few resamples they are wide: train about 20" * (len(self.resamples) < FEW_RESAMPLES)
+        return f"95 % intervals over {len(self.resamples)} resamples of {self.unit}, each with a seed of its own{few}"
+
+    @property
     def tables(self) -> Sequence[ResultTable[Any]]:
         """How many trainings there are, and of what."""
         names = ("trainer", "unit", "seed", "is_interrupted")
         counts = {kind: len(getattr(self, kind)) for kind in KINDS}
         row = {**counts, **{name: getattr(self, name) for name in names}}
-        return [ResultTable([row], columns=argument_texts(StabilityRuns))]
+        return [ResultTable([row], columns=argument_texts(StabilityRuns), notes=[self.note])]
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save to a folder, atomically.
@@ -99,15 +105,13 @@ class StabilityRuns(TabularResult):
         return cls(**values | {kind: [arrays[name] for name in names[kind]] for kind in KINDS})
 
     def check_vectors(self, vectors: Vectors) -> None:
-        """Refuse vectors of another model, and warn of few resamples.
+        """Refuse vectors of another model.
 
         Raises:
             SettingError: the fingerprints differ.
         """
         if vectors.fingerprint != self.vectors or len(self.resamples[0]) != len(vectors):
             raise SettingError("these replicates belong to other vectors: repeat `embeddings stability` for this model")
-        if len(self.resamples) < FEW_RESAMPLES:
-            warn_once(f"intervals from {len(self.resamples)} resamples are wide; train about 20")
 
 
 def word_trainer(model: Model) -> Trainer:

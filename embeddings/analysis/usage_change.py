@@ -210,7 +210,8 @@ class UsageChange(TabularResult):
     def tables(self) -> Sequence[ResultTable[Any]]:
         """The words, and lines of the corpus."""
         note = f"{self.n_words:,} words compared in {self.documents[0]:,} and {self.documents[1]:,} documents"
-        words = ChangedWords(self.words, notes=[f"{note}; {self.n_changed:,} changed"])
+        changed = f"{self.n_changed:,} changed by q, which is corrected for the number of words"
+        words = ChangedWords(self.words, notes=[f"{note}; {changed}"])
         words.top = self.top
         return [words, ConcordanceLines(line for one in self.words for line in one.lines)]
 

@@ -6,7 +6,7 @@ import click
 
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, exclude, from_signature
-from embeddings.cli.output import print_rows
+from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
@@ -39,6 +39,8 @@ def command(
         renamed = {"neighbour": "word", "cosine": "score"}
         rows = [{renamed.get(name, name): cell for name, cell in confident.record(one).items()} for one in confident]
         print_rows(rows, as_json)
+        for remark in confident.notes:
+            note(remark)
         return
     answers = source.analogy(a, b, c, method=method, **search)
     report_lookups(source, (a, b, c))

@@ -7,7 +7,7 @@ import click
 
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, exclude, from_signature, option, require
-from embeddings.cli.output import print_rows
+from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.models.loading import load
@@ -54,6 +54,8 @@ def command(
         report_lookups(source, words)
         tables = {word: confident_neighbours(source, replicates, word, top=search["top"]) for word in words}
         print_rows([{"word": word, **table.record(one)} for word, table in tables.items() for one in table], as_json)
+        for remark in tables[words[0]].notes:
+            note(remark)
         return
     source = load(vectors, table="documents" if documents else "vectors", **reading)
     target = source if among is None else load(among, table="documents" if documents else "vectors", **reading)

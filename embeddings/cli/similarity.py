@@ -6,7 +6,7 @@ import click
 
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT
-from embeddings.cli.output import print_rows
+from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import report_lookups
 from embeddings.models.loading import load
 
@@ -51,3 +51,5 @@ def command(
                 values = one.difference, one.low, one.high, one.first_closer
                 row |= dict(zip(DIFFERENCE, values, strict=True))
     print_rows(rows, as_json)
+    if confidence is not None:
+        note(f"{replicates.note}; not corrected for a selection of words")

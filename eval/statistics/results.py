@@ -105,6 +105,7 @@ class Result(Key):
 ALL = "all"
 SHOWN = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
 RUNS = ("runs", "sd")  # columns that are shown if a result is of several runs
+SAMPLED = "low to high: 95 % interval over test items like these; other seeds and corpora would vary the value, too"
 LABELS = {"words": "The words that analogies are answered from: all, or the first ones by frequency."}
 
 
@@ -116,6 +117,10 @@ class Scores(ResultTable[Result]):
     def visible(self) -> list[Result]:
         """The results of whole sets and kinds, or all results if there are no others."""
         return [one for one in self if not one.is_detail] or self
+
+    def remarks(self) -> list[str]:
+        """What varies in the intervals, and the notes."""
+        return [SAMPLED] * any(one.low is not None for one in self) + super().remarks()
 
     def shown(self, row: Result) -> dict[str, Any]:
         """The cells of a result."""
@@ -204,6 +209,10 @@ class Comparisons(ResultTable[Comparison]):
     def visible(self) -> list[Comparison]:
         """The tests of whole sets and kinds, or all tests if there are no others."""
         return [one for one in self if not one.is_detail] or self
+
+    def remarks(self) -> list[str]:
+        """What varies in the intervals, what is corrected, and the notes."""
+        return [f"{SAMPLED}; p_holm is corrected for the number of tests, low and high are not", *super().remarks()]
 
     def shown(self, row: Comparison) -> dict[str, Any]:
         """The cells of a test."""

@@ -27,7 +27,7 @@ def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
         assert similarity.high == pytest.approx(min(center + half, 1), abs=1e-4)
         assert similarity.seed_sd == pytest.approx(seeds.std(ddof=1), abs=1e-5)
         data = max(cosines.var(ddof=1) - seeds.var(ddof=1), 0) ** 0.5
-        assert similarity.data_sd == pytest.approx(data, abs=1e-4)
+        assert similarity.data_sd == (pytest.approx(data, abs=1e-4) if data else None)
         ranks = []
         for rows in replicates.resamples:
             by_cosine = np.argsort(-(rows.astype(np.float32) @ rows[king].astype(np.float32)), kind="stable").tolist()
@@ -37,7 +37,19 @@ def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
         assert one.rank_low == 1 + np.sum(rest > similarity.high)
         assert one.rank_high == min(1 + np.sum(rest > similarity.low), len(rest))
         pair = em.analysis.confident_similarity(vectors, replicates, "king", one.neighbour)
+        assert (one.pair.low, one.pair.high) == pytest.approx((pair.low, pair.high), abs=1e-4)
         assert (pair.low + pair.high) / 2 == pytest.approx(similarity.cosine) or pair.high == 1 or pair.low == -1
+
+
+def test_tables_say_what_varies_and_what_is_corrected(model, replicates):
+    found = em.analysis.confident_neighbours(model, replicates, "king", top=3)
+    text = repr(found)
+    assert "4 resamples of documents" in text
+    assert "few resamples" in text
+    assert "corrected for the selection" in text
+    assert "few" not in replace(replicates, resamples=replicates.resamples * 3).note
+    same = replace(replicates, seeds=replicates.resamples)
+    assert em.analysis.confident_similarity(model, same, "king", "queen").data_sd is None
 
 
 def test_resamples_without_a_word_do_not_count(model, replicates):

@@ -143,7 +143,7 @@ function neighbourTable(answer, page) {
     return cells;
   });
   const caption = info.confidence
-    ? `Nearest ${info.unit}s. “Returns” is the share of ${info.confidence} resamples with the ${info.unit} among the nearest ${rows.length}`
+    ? `Nearest ${info.unit}s. “Returns” is the share of ${info.confidence} resamples with the ${info.unit} among the nearest ${rows.length}; intervals allow for the selection among all ${info.unit}s`
     : `Nearest ${info.unit}s`;
   return table(caption, headings, rows);
 }
