@@ -29,6 +29,7 @@ def options() -> list[click.Option]:
     groups: dict[str, list[Option]] = {
         "sets": [set_option(kind) for kind in ALL_KINDS],
         "words": [option("--unknown", unknown, ["learned"])],
+        "texts": [],
         "pooling": from_signature(embed, dict.fromkeys(POOLING), **POOLING_OPTIONS),
         "labels": [THREADS],
     }
