@@ -58,16 +58,17 @@ def sample_model():
     lines = [
         rng.choice(words, size=int(rng.integers(2, 12)), p=np.arange(60, 0, -1) / 1830).tolist() for _ in range(400)
     ]
+    lines.append(["w1", "w0"])  # the last word is frequent
     return em.Vectors(words, rng.normal(size=(60, 5)).astype(np.float32)), em.Corpus(lines, tokenizer="whitespace")
 
 
 def test_the_map_is_that_of_weighted_least_squares(monkeypatch):
     vectors, corpus = sample_model()
     encoded = corpus.encode()
-    monkeypatch.setattr(induced_vectors, "CHUNK", 100)
-    fitted = em.analysis.fit_context_map(vectors, corpus, window=3, min_count=20, threads=2)
     ids = np.flatnonzero(encoded.vocabulary.counts >= 20)
     means = ContextReader(encoded, vectors, 3, "equal").word_means(ids).means
+    monkeypatch.setattr(induced_vectors, "CHUNK", len(encoded.ids) - 1)  # the last part is one word
+    fitted = em.analysis.fit_context_map(vectors, corpus, window=3, min_count=20, threads=2)
     targets = vectors[[encoded.vocabulary.words[i] for i in ids]]
     scale = np.sqrt(np.log(encoded.vocabulary.counts[ids]))[:, None]
     expected = np.linalg.lstsq(scale * means, scale * targets.astype(float), rcond=None)[0].T

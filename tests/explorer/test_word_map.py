@@ -75,3 +75,13 @@ def test_clusters_are_those_of_the_vectors_and_repeat(vectors):
 def test_more_clusters_than_vectors(rows):
     groups = word_map.cluster(rows.astype(np.float32), [str(row) for row in range(len(rows))], 5, seed=1)
     assert set(groups.numbers.tolist()) == set(range(len(groups.names)))
+
+
+def test_an_error_ends_the_map_and_is_shown(vectors, monkeypatch):
+    def fail(*args):
+        raise RuntimeError
+
+    monkeypatch.setattr(word_map, "project", fail)
+    state = word_map.WordMap(vectors, words=5, projection="pca", groups=2, seed=1)
+    state.compute()
+    assert "RuntimeError" in state.error
