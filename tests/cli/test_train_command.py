@@ -42,14 +42,6 @@ def test_json_and_quiet(text):
     assert summary["loss"] > 0
 
 
-def test_one_thread_and_a_seed_give_the_same_bytes(text, tmp_path):
-    for name, seed in (("a.bin", 3), ("b.bin", 3), ("c.bin", 4)):
-        expect("train", "skipgram", text, "-o", name, *SMALL, "--seed", seed)
-    a, b, c = ((tmp_path / name).read_bytes() for name in ("a.bin", "b.bin", "c.bin"))
-    assert a == b
-    assert a != c
-
-
 def test_file_stdin_and_zst_give_the_same_vocabulary(text, tmp_path):
     import pyarrow as pa
 

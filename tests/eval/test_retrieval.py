@@ -8,7 +8,7 @@ import pytest
 from text_sets import by_measure, write_csv, write_retrieval
 
 import embeddings as em
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import SettingError
 from embeddings.eval.tasks.retrieval import MEASURES, read_retrieval_set
 
 
@@ -137,10 +137,6 @@ def test_an_index_that_cannot_be_evaluated_is_refused(vectors, tmp_path):
         em.evaluate(index, retrieval=paths, pool="mean")
     with pytest.raises(SettingError, match="retrieval only"):
         em.evaluate(index, similarity="wordsim353")
-    with pytest.raises(SettingError, match="best"):
-        em.evaluate(vectors, retrieval=paths, ranking="best")
-    with pytest.raises(SettingError, match="retrieval"):
-        em.evaluate(vectors, similarity="wordsim353", ranking="fused")
 
 
 def test_retrieval_through_an_index(vectors, tmp_path):
@@ -150,5 +146,3 @@ def test_retrieval_through_an_index(vectors, tmp_path):
     )
     assert exact == indexed
     assert em.evaluate(vectors, retrieval=paths, index="lsh:bits=32")[0].protocol != ""
-    with pytest.raises(EmbeddingsError, match="no-such"):
-        em.evaluate(vectors, retrieval=paths, index="no-such")
