@@ -11,7 +11,6 @@ from embeddings.cli.options import JSON, exclude, from_signature, option
 from embeddings.cli.output import is_terminal, note, print_rows
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, resolve_source
-from embeddings.text_search.index_folder import Method
 from embeddings.text_search.text_index import TextIndex
 
 PROMPT = "query> "
@@ -22,15 +21,15 @@ PROMPT = "query> "
     params=[
         click.Argument(["index"]),
         click.Argument(["queries"], nargs=-1),
-        *from_signature(TextIndex.search, {"top": 5}, top=None, method=None, where="CONDITION"),
+        *from_signature(TextIndex.search, {"top": 5}, top=None, method=None, where="CONDITION", min_cosine="X"),
         option("--queries queries_file", "Search for each line of a file; - is standard input.", "FILE"),
         *from_signature(TextIndex, model="PATH", allow_faiss=None),
         JSON,
     ],
 )
 def command(
-    *, index: str, queries: tuple[str, ...], top: int, method: Method, where: str | None,
-    queries_file: str | None, model: str | None, allow_faiss: bool, as_json: bool,
+    *, index: str, queries: tuple[str, ...], queries_file: str | None, model: str | None, allow_faiss: bool,
+    as_json: bool, **search: Any,
 ) -> None:  # fmt: skip
     """Print the texts of INDEX that answer QUERIES best, with their ids and scores.
 
@@ -44,7 +43,7 @@ def command(
     def hits(texts: str | list[str]) -> Iterator[dict[str, Any]]:
         nonlocal is_asked
         is_asked |= bool("".join(texts).strip())
-        found = opened.search(texts, top=top, method=method, where=where)
+        found = opened.search(texts, **search)
         if is_asked and texts and not found:
             note(f"no text was found for {texts!r:.200}")
         return map(found.shown if is_terminal() and not as_json else found.record, found)

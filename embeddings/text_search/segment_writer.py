@@ -104,7 +104,7 @@ class Columns:
             column = combine_chunks(table.column(self.vectors))
             vectors = list_rows(column, "the texts", self.vectors, partial(row_position, start), 0, has_zeros=True)
         others = {name: table.column(name) for name in names if name not in (text, ids, self.vectors)}
-        if clash := {ID, TEXT, "score", "query"} & others.keys():
+        if clash := {ID, TEXT, "score", "cosine", "bm25", "query"} & others.keys():
             raise CorpusError(f"a column must not be called {min(clash)}: rename it")
         return pa.table({ID: keys, TEXT: to_string_array(block.texts()), **others}), vectors
 

@@ -75,6 +75,8 @@ from embeddings.vectors.vectors import Vectors
 
 MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_SHARE = 0.6  # of the fused score
+PARTS = {"cosine": "Of the vectors of query and text.", "bm25": "Of the words of query and text."}
+Cosine = Annotated[float, Range(ge=-1, le=1)]
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 26  # of the scores of a block of queries, which several arrays hold at a time
 POOLING = ("pool", "constant", "frequencies", "remove_components", "dim")
@@ -116,6 +118,7 @@ class TextIndex:
         path: the folder.
         model: the model that makes vectors of queries, if it is no longer where it was.
         allow_faiss: open an index of FAISS, which can crash or run code: trusted sources only.
+        warm: load the model and the vectors now, instead of with the first search.
 
     Raises:
         FormatError: the folder is not a text index, is damaged, or its model is gone or has changed; or it has an
@@ -128,6 +131,7 @@ class TextIndex:
         *,
         model: "Vectors | Model | str | os.PathLike[str] | None" = None,
         allow_faiss: bool = False,
+        warm: bool = False,
     ) -> None:
         check_local(path, "text index")
         self.path = Path(path)
@@ -146,6 +150,8 @@ class TextIndex:
             self.lexicon.form.rules  # noqa: B018  # refuses wrong settings
             self.columns = Columns(**self.record.get("columns", {}))
         self.state = self.folder.read()
+        if warm and self.segments:  # a text that is there, so that its words are looked up too
+            self.search(to_list(self.segments[0].rows[TEXT].slice(0, 1)), top=1)
 
     @classmethod
     def build(
@@ -332,6 +338,7 @@ class TextIndex:
         top: Positive = 10,
         method: Method = "fused",
         where: str | None = None,
+        min_cosine: Cosine | None = None,
     ) -> SearchHits:
         """Find the texts that answer queries best.
 
@@ -341,9 +348,12 @@ class TextIndex:
             method: rank by "vectors", by words ("lexical", BM25), or by both: the sum of 0.6 times the lexical score
                 and 0.4 times the cosine, each divided by its highest for the query.
             where: only rows that fulfil a condition on columns, such as `year >= 2000 and language == "en"`.
+            min_cosine: only texts whose cosine with the query is at least this, so that a query without an answer finds
+                none; which cosine is high depends on the model.
 
         Returns:
-            A table of id, score, text and the other columns; with several queries also the query.
+            A table of id, score, cosine, bm25, text and the other columns; with several queries also the query. A
+            method by vectors or words only has None for the other part.
 
         Raises:
             SettingError: an argument is out of range, or does not fit the index.
@@ -363,13 +373,17 @@ class TextIndex:
             method = "vectors" if texts is None else "lexical"
         if texts is None and method == "lexical":
             raise SettingError(f"{S.method('lexical')} requires queries that are texts")
+        if min_cosine is not None:
+            check_value("min_cosine", min_cosine, Cosine, {})
+            if method == "lexical":
+                raise SettingError(f"{S.min_cosine} requires vectors, but {self.path} is searched by words only")
         vectors = None if method == "lexical" else self.query_vectors(queries, texts)
         hits: list[dict[str, Any]] = []
         ranked, segments = None if method == "vectors" else texts, self.segments
-        for number, best in enumerate(self.rank(segments, ranked, vectors, top, where)):
+        for number, best in enumerate(self.rank(segments, ranked, vectors, top, where, min_cosine)):
             query = {} if is_single else {"query": number if texts is None else texts[number]}
-            hits += (query | hit(segments, row, score) for row, score in zip(*best, strict=True))
-        return SearchHits(hits, columns={ID: "", "score": SCORES[method], TEXT: ""})
+            hits += (query | hit(segments, *row) for row in zip(*best, strict=True))
+        return SearchHits(hits, columns={ID: "", "score": SCORES[method], **PARTS, TEXT: ""})
 
     def marked(self, query: str, text: str) -> list[tuple[str, bool]]:
         """The parts of a text in order, and whether each is a word of the query or has the stem of one."""
@@ -394,9 +408,9 @@ class TextIndex:
 
     def rank(
         self, segments: list[Segment], texts: Sequence[str] | None, vectors: np.ndarray | None, top: int,
-        where: str | None = None,
-    ) -> Iterator[tuple[list[int], list[float]]]:  # fmt: skip
-        """For each query the rows and scores of the best texts of segments, best first.
+        where: str | None = None, min_cosine: float | None = None,
+    ) -> Iterator[tuple[list[Any], ...]]:  # fmt: skip
+        """For each query the rows of the best texts of segments, best first, their scores, cosines and BM25.
 
         A tie goes to the earlier row. A text whose cosine is 0, such as a text without a vector, is not found.
 
@@ -410,20 +424,26 @@ class TextIndex:
             segment.live if where is None else segment.live & matching_rows(segment.rows, where) for segment in segments
         ]
         stored: Any = self.stored(segments)
-        for query, scores in enumerate(self.scores(segments, texts, vectors, top, allowed)):
-            found = np.flatnonzero((scores > -np.inf) & (scores != 0))
+        for query, (scores, *parts) in enumerate(self.scores(segments, texts, vectors, top, allowed)):
+            is_found = (scores > -np.inf) & (scores != 0)
+            found = np.flatnonzero(is_found if min_cosine is None else is_found & (parts[0] >= min_cosine))
             exact_scores, margin = scores.__getitem__, 0.0
             if texts is None and vectors is not None:
                 unit = vectors[query].astype(np.float64)  # `select_top` recomputes near ties
                 exact_scores, margin = partial(pair_cosines, stored, queries=unit), product_error(vectors)
             rows, values = select_top(scores[found], top, (), margin, lambda i: exact_scores(found[i]))  # noqa: B023
-            yield found[rows].tolist(), values.tolist()
+            best = found[rows]
+            columns = ([None] * len(best) if part is None else part[best].tolist() for part in parts)
+            yield best.tolist(), values.tolist(), *columns
 
     def scores(
         self, segments: list[Segment], texts: Sequence[str] | None, vectors: np.ndarray | None, top: int,
         allowed: list[np.ndarray],
-    ) -> Iterator[np.ndarray]:  # fmt: skip
-        """For each query of `rank` the scores of all rows, (rows,) float32; -inf for a row that is not found."""
+    ) -> Iterator[tuple[Any, Any, Any]]:  # fmt: skip
+        """For each query of `rank` the scores of all rows, (rows,) float32; -inf for a row that is not found.
+
+        After them their cosines and their BM25, of which one is None if it is not part of the score.
+        """
         n_queries, n_rows = len(texts if vectors is None else vectors), sum(map(len, segments))  # type: ignore[arg-type]
         is_allowed = np.concatenate(allowed)
         for start in range(0, n_queries, step := max(1, SCORE_BYTES // (4 * n_rows))):
@@ -436,17 +456,17 @@ class TextIndex:
             for query in range(start, min(start + step, n_queries)):
                 semantic = None if cosines is None else cosines[query - start]
                 if texts is None:
-                    yield np.where(is_allowed, np.asarray(semantic), -np.inf)
+                    yield np.where(is_allowed, np.asarray(semantic), -np.inf), semantic, None
                     continue
                 lexical = np.concatenate(lexical_scores(segments, self.lexicon.weights(texts[query])))
                 has_words = is_allowed & (lexical > 0)
                 if semantic is None or vectors is None:
-                    yield np.where(has_words, lexical, -np.inf)
+                    yield np.where(has_words, lexical, -np.inf), None, lexical
                     continue
                 if not (semantic > -np.inf).all():  # else exact search has computed all
                     ranked = np.where(has_words, lexical, -np.inf)
                     add_missing_cosines(self.stored(segments), semantic, ranked, vectors[query], max(CANDIDATES, top))
-                yield fused(lexical, semantic, is_allowed)
+                yield fused(lexical, semantic, is_allowed), semantic, lexical
 
     def stored(self, segments: list[Segment]) -> JoinedVectors:
         """The vectors of the rows of segments."""
@@ -630,7 +650,7 @@ def add_missing_cosines(
     cosines[rows] = stored[rows] @ query
 
 
-def hit(segments: list[Segment], row: int, score: float) -> dict[str, Any]:
+def hit(segments: list[Segment], row: int, score: float, cosine: float | None, bm25: float | None) -> dict[str, Any]:
     """The record of a row, numbered across segments."""
     for segment in segments:
         if row < len(segment):
@@ -638,7 +658,7 @@ def hit(segments: list[Segment], row: int, score: float) -> dict[str, Any]:
         row -= len(segment)
     rows = segment.rows.slice(row, 1)
     record = {name: to_list(rows.column(name))[0] for name in rows.column_names}
-    return {ID: record.pop(ID), "score": score, **record}
+    return {ID: record.pop(ID), "score": score, "cosine": cosine, "bm25": bm25, **record}
 
 
 def fused(lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray) -> np.ndarray:

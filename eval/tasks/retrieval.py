@@ -196,7 +196,8 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
         # one document more where those with the id of a query are dropped afterwards
         texts, depth = None if ranking == "vectors" else test.queries, DEPTH + (max(test.own) >= 0)
         ranks = index.rank(segments, texts, None if ranking == "lexical" else vectors, depth)
-        found = [without(documents[best].tolist(), own)[:DEPTH] for (best, _), own in zip(ranks, test.own, strict=True)]
+        best = (documents[rows].tolist() for rows, *_ in ranks)
+        found = [without(one, own)[:DEPTH] for one, own in zip(best, test.own, strict=True)]
         for measure, column in zip(MEASURES, measure_queries(found, test.relevant).T, strict=True):
             yield MeanScores(
                 vectors=name,

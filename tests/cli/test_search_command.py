@@ -40,12 +40,15 @@ def build(*options):
 def test_two_commands_search_a_table(folder):
     assert "indexed 3 texts in docs.index" in build().stderr
     rows = table(expect("search", "docs.index", "car", "--top", "1").stdout)
-    assert rows == [{"id": "1", "score": "1", "text": "a red car", "year": "1999"}]
+    assert [*rows[0]] == ["id", "score", "cosine", "bm25", "text", "year"]
+    assert (rows[0]["id"], rows[0]["score"], rows[0]["text"], rows[0]["year"]) == ("1", "1", "a red car", "1999")
     result = expect("search", "docs.index", "42", "bus", "--method", "lexical", "--json").stdout
     assert [(hit["query"], hit["id"], hit["text"]) for hit in json.loads(result)] == [
         ("42", "3", "red 42"),
         ("bus", "2", "the bus\nis late"),
     ]
+    assert {hit["cosine"] for hit in json.loads(result)} == {None}
+    assert "no text" in expect("search", "docs.index", "red", "--min-cosine", ".99", "--where", 'id == "1"').stderr
     assert table(expect("search", "docs.index", "red", "--where", "year > 2000").stdout)[0]["id"] == "3"
 
 

@@ -64,7 +64,7 @@ def vectors():
 
 def test_hits_have_ids_scores_texts_and_columns(vectors):
     index = TextIndex.build(vectors, table(["w1 w2", "w3 unknown42", "w2 w2 w9"]))
-    assert [*index.search("unknown42")[0].items()][2:] == [("text", "w3 unknown42"), ("year", 2001)]
+    assert [*index.search("unknown42")[0].items()][4:] == [("text", "w3 unknown42"), ("year", 2001)]
     assert index.search("w9", method="vectors", top=1)[0]["id"] == "d2"
     hits = index.search(["w3", "w9"], top=1)
     assert [(hit["query"], hit["id"]) for hit in hits] == [("w3", "d1"), ("w9", "d2")]
@@ -95,6 +95,25 @@ def test_fused_scores_are_sums_of_shares(vectors):
         lexical = parts["lexical"].get(name, 0) / max(parts["lexical"].values())
         cosine = parts["vectors"][name] / max(parts["vectors"].values())
         assert score == pytest.approx(0.6 * lexical + 0.4 * cosine, abs=1e-5)
+
+
+def test_hits_have_the_parts_of_their_scores_and_a_lowest_cosine(vectors):
+    index = TextIndex.build(vectors, some_texts(60))
+    cosines, words = (index.search("w3 w4", top=60, method=method) for method in ("vectors", "lexical"))
+    expected = {hit["id"]: (hit["cosine"], 0.0) for hit in cosines}
+    expected |= {hit["id"]: (expected[hit["id"]][0], hit["bm25"]) for hit in words}
+    for hit in (fused := index.search("w3 w4", top=60)):
+        assert (hit["cosine"], hit["bm25"]) == pytest.approx(expected[hit["id"]], abs=1e-5)
+    assert all((hit["cosine"], hit["bm25"]) == (pytest.approx(hit["score"], abs=1e-5), None) for hit in cosines)
+    assert all((hit["cosine"], hit["bm25"]) == (None, hit["score"]) for hit in words)
+    for method, hits in {"fused": fused, "vectors": cosines}.items():
+        kept = [hit for hit in hits if hit["cosine"] >= 0.1]
+        assert 5 < len(kept) < len(hits)
+        assert index.search("w3 w4", top=5, method=method, min_cosine=0.1) == kept[:5]
+    assert index.search("w3 w4", min_cosine=1.0) == []
+    for one, method in ((index, "lexical"), (TextIndex.build(None, ["w3"]), "fused")):
+        with pytest.raises(SettingError, match="min_cosine"):
+            one.search("w3", method=method, min_cosine=0.3)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -716,7 +735,7 @@ def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
         index.search(np.array([{}]))
     with pytest.raises(CorpusError, match="strings or numbers"):
         TextIndex.build(vectors, pa.table({"id": [{"a": 1}], "text": ["w1"]}))
-    for options in ({"top": 0}, {"method": "magic"}, {"where": "year > 1"}):
+    for options in ({"top": 0}, {"method": "magic"}, {"where": "year > 1"}, {"min_cosine": 2}):
         with pytest.raises(SettingError, match=next(iter(options))):
             index.search("w1", **options)
     with pytest.raises(SettingError, match="queries"):
