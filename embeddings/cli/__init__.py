@@ -25,7 +25,7 @@ COMMANDS = {
     "Train": ("train", "tune", "infer", "fit"),
     "Use vectors": (
         "neighbours", "similarity", "analogy", "compose", "substitutes", "induce", "explore", "embed", "predict",
-        "quantize", "index", "search", "export", "align", "info",
+        "quantize", "index", "search", "duplicates", "export", "align", "info",
     ),
     "Evaluate": (
         "evaluate", "compare", "explain", "shift", "stability",

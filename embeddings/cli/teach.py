@@ -18,8 +18,8 @@ from embeddings.plugins.distillation.teach import load_teacher, teach
         click.Argument(["texts"], nargs=-1, required=True),
         option(
             "--model",
-            "The teacher: a folder with model.onnx and tokenizer.json, or python:module:function, a function from a "
-            "list of texts to an array of vectors.",
+            "The teacher: a folder with model.onnx and tokenizer.json, or of sentence-transformers; or "
+            "python:module:function, a function from a list of texts to an array of vectors.",
             "FOLDER|python:MODULE:FUNCTION",
             required=True,
         ),

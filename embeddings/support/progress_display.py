@@ -13,11 +13,20 @@ from embeddings.printable import printable
 from embeddings.support.logs import displays
 
 REFRESH_INTERVAL = 0.25  # seconds
+PACE_SECONDS = 1.0  # until a rate is shown
 PATIENCE = 0.5  # seconds until a display appears that nobody asked for
 BAR_WIDTH = 12  # characters
 MEGABYTES = "MB"
 
 ProgressOption = bool | Callable[..., object] | None  # automatic if None
+
+
+def clock(seconds: float) -> str:
+    """Seconds as h:mm:ss or m:ss."""
+    if seconds == float("inf"):
+        return "-"
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 
 
 def bar_of(share: float, encoding: str | None) -> str:
@@ -54,6 +63,7 @@ class ProgressDisplay:
         self.action, self.every, self.stream, self.leave = action, every, stream, leave
         self.is_started = False
         self._operation = self._unit = ""  # shown if there is no action
+        self._first: tuple[int, float] | None = None  # what was done at the first report, and when
         self._due = perf_counter() + delay  # when the next state may be shown
         self._is_shown = False
         self._has_line = False  # whether a line on a terminal is to be refreshed
@@ -71,7 +81,16 @@ class ProgressDisplay:
             self.update(done, total, f"{done / 1e6:,.0f} MB", action)
         else:
             count = f"{done:,} of {total:,}" if total else f"{done:,}"
-            self.update(done, total, f"{count} {unit}".rstrip(), action)
+            self.update(done, total, f"{count} {unit}".rstrip() + self.pace(unit, done, total), action)
+
+    def pace(self, unit: str, done: int, total: int | None) -> str:
+        """How many texts a second are done since the first report, and the time left; nothing for other units."""
+        first, start = self._first = self._first or (done, perf_counter())
+        seconds = perf_counter() - start
+        if unit != "texts" or seconds < PACE_SECONDS or done <= first:
+            return ""
+        rate = (done - first) / seconds
+        return f", {rate:,.0f}/s" + (f", {clock((total - done) / rate)} left" if total else "")
 
     def update(self, done: int, total: int | None, details: str, action: str | None = None) -> None:
         """Show that `done` of `total` steps are complete."""
@@ -116,7 +135,7 @@ class ProgressDisplay:
     @contextmanager
     def showing(self, action: str, unit: str) -> Iterator["ProgressDisplay"]:
         """Show an operation until it ends."""
-        self._operation, self._unit, self.is_started = action, unit, False
+        self._operation, self._unit, self.is_started, self._first = action, unit, False, None
         displays.append(self)
         try:
             yield self

@@ -10,6 +10,7 @@ import numpy as np
 
 from embeddings.compilation.compile_time import compile_time
 from embeddings.settings import Schedule
+from embeddings.support.progress_display import clock
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,6 @@ class Progress:
 def loss_name(is_estimate: bool) -> str:
     """The name of a loss in reports."""
     return "loss (estimate)" if is_estimate else "loss"
-
-
-def clock(seconds: float) -> str:
-    """Seconds as h:mm:ss or m:ss."""
-    if seconds == float("inf"):
-        return "-"
-    hours, rest = divmod(round(seconds), 3600)
-    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 
 
 Report = Callable[[Progress], None]

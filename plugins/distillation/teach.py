@@ -11,6 +11,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from itertools import chain, islice, pairwise
 from pathlib import Path
@@ -39,11 +40,13 @@ from embeddings.support.records import read_json, write_json
 
 Encode = Callable[[list[str]], Any]  # from texts to an array (texts, dim)
 GROUP = 4096  # texts
+PART = 256  # texts that a teacher gets at a time, between which progress is shown
 BATCH = 32  # texts that a network reads at a time
 MAX_TOKENS = 512
 RECORD = "input.json"
 GROUP_NAME = re.compile(r"\d{6}\.parquet")
 SCRATCH_NAME = re.compile(r"\.\d{6}\.parquet\..*\.partial")  # folders that a killed run leaves
+ONNX, MODULES = ("model.onnx", "onnx/model.onnx"), "modules.json"
 MEAN_POOLING, FIRST_TOKEN = "pooling_mode_mean_tokens", "pooling_mode_cls_token"
 WORD = re.compile(r"\w+")
 MAX_SHARE = 0.1  # of the texts that a content word may occur in
@@ -86,20 +89,31 @@ def teach(
     given: list[Any] = list(texts) if isinstance(texts, tuple) else [texts]
     sources = [source for one in given for source in resolve_source(one)]
     excluded = [os.fspath(path) for path in exclude]
-    networks = [Path(name, file) for file in ("model.onnx", "onnx/model.onnx", "tokenizer.json")]
+    networks = [Path(name, file) for file in (*ONNX, "tokenizer.json", MODULES, "model.safetensors")]
     files: list[str | Path] = [*excluded, *(path for path in networks if path.is_file())]
     statuses = [[str(file), os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files if os.path.isfile(file)]
     settings = {"text_column": text_column, "name": name, "files": statuses, "group_size": group_size}
     is_near = near_texts(excluded)
     folder, record = earlier_groups(target, sources, settings, force)
-    kept = (text for text in non_empty_texts(sources, text_column) if not is_near(text))
+
+    def kept() -> Iterator[str]:
+        return (text for text in non_empty_texts(sources, text_column) if not is_near(text))
+
     paths, done, dim = list[Path](), 0, 0
     with showing(progress, "encoding", "texts") as shown:
-        for number, group in enumerate(batches_of(kept, group_size)):
+        can_count = shown is not None and record["input"] is not None  # files, which can be read twice
+        total = sum(1 for _ in kept()) if can_count else None
+
+        def report(earlier: int, count: int) -> None:
+            if shown is not None:
+                shown(earlier + count, total)
+
+        for number, group in enumerate(batches_of(kept(), group_size)):
             paths.append(path := folder / f"{number:06}.parquet")
             dim_before, dim = dim, group_dim(path, group)
             if not dim or dim_before not in (0, dim):
-                vectors = encode_group(encode, group, dim_before, f"texts {done + 1:,} to {done + len(group):,}")
+                where = f"texts {done + 1:,} to {done + len(group):,}"
+                vectors = encode_group(encode, group, dim_before, where, partial(report, done))
                 dim = vectors.shape[1]
                 if not (folder / RECORD).exists():  # only now, so that a teacher that fails at once leaves nothing
                     with atomic_write(folder, folder=True) as temporary:  # never without its record
@@ -107,8 +121,6 @@ def teach(
                 with atomic_write(path, force=True) as temporary:
                     pa.parquet.write_table(text_vectors(group, vectors), temporary)
             done += len(group)
-            if shown is not None:
-                shown(done, None)
     if not done:
         raise CorpusError(f"{', '.join(source.name for source in sources)} has no texts")
     schema = pa.parquet.read_schema(paths[0])
@@ -238,11 +250,18 @@ def lines_of(blocks: Iterable[TextBlock], name: str) -> Iterator[str]:
         yield from (block.data[first:stop].decode().strip() for first, stop in pairwise(block.starts.tolist()))
 
 
-def encode_group(encode: Encode, texts: list[str], dim: int, where: str) -> NDArray[np.float16]:
-    """The unit vectors of texts, which the teacher gets ordered by length, the longest first."""
+def encode_group(
+    encode: Encode, texts: list[str], dim: int, where: str, report: Callable[[int], object]
+) -> NDArray[np.float16]:
+    """The unit vectors of texts, which the teacher gets ordered by length, the longest first, in parts."""
     order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
+    parts: list[NDArray[Any]] = []
     try:
-        vectors = np.asarray(encode([texts[row] for row in order]))
+        for start in range(0, len(texts), PART):
+            report(start)
+            parts.append(np.asarray(encode([texts[row] for row in order[start : start + PART]])))
+        report(len(texts))
+        vectors = np.concatenate(parts) if len(parts) > 1 else parts[0]
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {marked(error)}".split())
         raise EmbeddingsError(f"the teacher failed at {where}: {reason}; repeat the command to continue") from error
@@ -259,7 +278,7 @@ def encode_group(encode: Encode, texts: list[str], dim: int, where: str) -> NDAr
 
 
 def load_teacher(name: str, threads: int | None = None) -> Encode:
-    """A teacher: the folder of a network, or `python:module:function`."""
+    """A teacher: the folder of a network (ONNX, or of sentence-transformers), or `python:module:function`."""
     if not name.startswith("python:"):
         return load_network(Path(name), threads)
     module, _, function = name.removeprefix("python:").partition(":")
@@ -283,9 +302,12 @@ def load_network(folder: Path, threads: int | None) -> Encode:
     The vector of a text is the output `sentence_embedding`, or the mean of the first output over the tokens; that of
     the first token, if `1_Pooling/config.json` says so.
     """
-    path = next((path for path in (folder / "model.onnx", folder / "onnx/model.onnx") if path.exists()), None)
+    path = next((folder / name for name in ONNX if (folder / name).exists()), None)
+    if path is None and (folder / MODULES).exists():
+        return load_sentence_encoder(folder, threads)
     if path is None or not (folder / "tokenizer.json").exists():
-        raise SettingError(f"{S.model(folder)} must be a folder with model.onnx and tokenizer.json")
+        known = "model.onnx and tokenizer.json, or of sentence-transformers"
+        raise SettingError(f"{S.model(folder)} must be a folder with {known}")
     onnxruntime = import_extra("onnxruntime", "teacher", "a teacher")
     tokenizers = import_extra("tokenizers", "teacher", "a teacher")
     options = onnxruntime.SessionOptions()
@@ -323,3 +345,16 @@ def load_network(folder: Path, threads: int | None) -> Encode:
         return np.asarray((tokens * mask).sum(axis=1) / mask.sum(axis=1), np.float32)
 
     return lambda texts: np.concatenate([encode_batch(batch) for batch in batches_of(texts, BATCH)])
+
+
+def load_sentence_encoder(folder: Path, threads: int | None) -> Encode:
+    """A folder of sentence-transformers, run by that library, which reads safetensors only and no code from it."""
+    remedy = "pip install 'embeddings-toolkit[sentence-transformers]', or set python:module:function"
+    library = import_extra("sentence_transformers", None, f"{folder}, which has no model.onnx,", remedy)
+    if threads is not None:
+        import_module("torch").set_num_threads(threads)
+    with format_errors(folder):
+        model = library.SentenceTransformer(
+            str(folder), local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
+        )
+    return lambda texts: model.encode(texts, batch_size=BATCH, show_progress_bar=False)
