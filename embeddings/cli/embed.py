@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from pathlib import Path
 from time import perf_counter
@@ -14,8 +14,8 @@ import numpy as np
 
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example, grouped, shared
-from embeddings.cli.options import OUTPUT, POOLING_OPTIONS, THREADS, Output, from_signature, option
-from embeddings.cli.output import print_json, quantity
+from embeddings.cli.options import OUTPUT, POOLING_OPTIONS, THREADS, Output, exclude, from_signature, option
+from embeddings.cli.output import echo_json, print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_extension, check_not_input
 from embeddings.corpora.reading.encodings import check_encoding
@@ -46,7 +46,7 @@ class TableWriter:
         name: of the column of vectors, which must be (rows, dim) of type `dtype`.
     """
 
-    def __init__(self, path: Path, suffix: str, name: str, dim: int, dtype: str) -> None:
+    def __init__(self, path: Path | None, suffix: str, name: str, dim: int, dtype: str) -> None:
         self.path, self.suffix, self.name, self.dim, self.dtype = path, suffix, name, dim, dtype
         self.schema: Any = None
         self.writer: Any = None
@@ -101,8 +101,8 @@ class TableWriter:
 def writing_table(path: str, name: str, dim: int, dtype: str, *, force: bool) -> Iterator[Write]:
     """Yield a function that writes a batch to a file, which appears when the block succeeds; see `TableWriter`."""
     suffix = Path(path).suffix.lower()
-    with atomic_write(path, force=force) as temporary:
-        if suffix == NPY:
+    with nullcontext(None) if path == STANDARD_OUTPUT else atomic_write(path, force=force) as temporary:
+        if temporary is not None and suffix == NPY:
             with temporary.open("wb") as stream:
                 yield from writing_array(stream, dim, dtype)
             return
@@ -132,9 +132,9 @@ def writing_array(stream: BinaryIO, dim: int, dtype: str) -> Iterator[Write]:
     write_header(stream, header | {"shape": (rows, dim)})
 
 
-def open_writer(path: Path, suffix: str, name: str, schema: "pyarrow.Schema") -> Any:
-    """A writer of tables with this schema, by the extension of the file."""
-    if suffix == JSON_LINES:
+def open_writer(path: Path | None, suffix: str, name: str, schema: "pyarrow.Schema") -> Any:
+    """A writer of tables with this schema, by the extension of the file; to standard output if the path is None."""
+    if path is None or suffix == JSON_LINES:
         return JsonLinesWriter(path, name)
     others = [column for column in schema.names if column != name]
     stream = BytesIO()
@@ -152,9 +152,13 @@ def open_writer(path: Path, suffix: str, name: str, schema: "pyarrow.Schema") ->
 class JsonLinesWriter:
     """Writes rows as JSON objects, one a line; the numbers of vectors are as short as their type allows."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        self.name, self.stream = name, path.open("wb")
-        self.close = self.stream.close
+    def __init__(self, path: Path | None, name: str) -> None:
+        self.name, self.stream = name, path and path.open("wb")
+
+    def close(self) -> None:
+        """Complete the file."""
+        if self.stream is not None:
+            self.stream.close()
 
     def write_table(self, table: "pyarrow.Table") -> None:
         """Write a table."""
@@ -172,7 +176,10 @@ class JsonLinesWriter:
             for row, vector in zip(others, numbers.to_pylist(), strict=True):
                 start = encode(row)[:-1] + ", " if row else "{"
                 lines.append(f"{start}{encode(self.name)}: [{vector}]}}\n")
-            self.stream.write("".join(lines).encode("utf-8", "surrogatepass"))
+            if self.stream is None:
+                echo_json("".join(lines))
+            else:
+                self.stream.write("".join(lines).encode("utf-8", "surrogatepass"))
 
 
 def json_text(value: Any) -> str:
@@ -182,7 +189,7 @@ def json_text(value: Any) -> str:
     return str(getattr(value, "isoformat", value.__str__)())
 
 
-ALL, NONE = "all", "none"
+ALL, NONE, STANDARD_OUTPUT = "all", "none", "-"
 
 
 @command_by_example(
@@ -190,7 +197,7 @@ ALL, NONE = "all", "none"
     params=[
         click.Argument(["vectors"]),
         click.Argument(["texts"], nargs=-1, metavar="[TEXTS]..."),
-        option("-o --out", "Output file: .parquet, .jsonl or .npy.", "FILE", required=True),
+        option("-o --out", "Output file: .parquet, .jsonl or .npy; - prints lines of JSON.", "FILE|-", required=True),
         *grouped(
             "pooling",
             from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None),
@@ -220,10 +227,13 @@ def command(
     was. Words without a vector are ignored, and counted at the end, unless the vectors compose one. A text without
     known words, or null, gets a zero vector. The columns of tables are kept; for plain text, the text.
     """
-    check_extension(out, EXTENSIONS, force=output.force)
+    if out == STANDARD_OUTPUT:
+        exclude("as_json", "out", why=" -, which prints JSON")
+    else:
+        check_extension(out, EXTENSIONS, force=output.force)
     sources = [source for text in texts or (STANDARD_INPUT,) for source in resolve_source(text)]
     inputs = [("TEXTS", source.path) for source in sources if isinstance(source, File) and source.path is not None]
-    check_not_input([Path(out)], [("VECTORS", Path(vectors)), *inputs])
+    check_not_input([Path(out)] * (out != STANDARD_OUTPUT), [("VECTORS", Path(vectors)), *inputs])
     names = [] if columns == NONE else list(filter(None, dict.fromkeys(columns.split(","))))
     kept = None if columns == ALL else names
     reading["encoding"], rows = check_encoding(reading["encoding"]), reading.pop("rows")
@@ -240,7 +250,9 @@ def command(
                 lines = pa.table({"text": pa.array(batch.texts(), pa.string())}) if is_plain and kept is None else None
                 write(batch.columns if lines is None else lines, part)
         counts = embedder.counts
-        bar.notice(f"saved {quantity(counts.texts, 'vector')} of dimension {dim}, pooled by {embedder.pool}, to {out}")
+        target = "standard output" if out == STANDARD_OUTPUT else out
+        vectors_of = f"{quantity(counts.texts, 'vector')} of dimension {dim}, pooled by {embedder.pool}"
+        bar.notice(f"saved {vectors_of}, to {target}")
         share = 100 * counts.unknown_words / max(counts.words, 1)
         unknown = f"{counts.unknown_words:,} of {quantity(counts.words, 'word')} ({share:.1f} %) have no vector"
         bar.notice(f"{unknown}; {quantity(counts.texts_without_words, 'text')} without known words: zeros")

@@ -1,15 +1,18 @@
 """`embeddings neighbours`: print the nearest neighbours of words."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import click
 
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, exclude, from_signature, option, require
-from embeddings.cli.output import note, print_rows
+from embeddings.cli.output import asked, note, print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.errors import EmbeddingsError
 from embeddings.models.loading import load
 from embeddings.vectors.index import as_index, load_index
 from embeddings.vectors.search import Query
@@ -20,7 +23,7 @@ from embeddings.vectors.vectors import Vectors
     "neighbours model king queen --top 5",
     params=[
         click.Argument(["vectors"]),
-        click.Argument(["words"], nargs=-1, required=True),
+        click.Argument(["words"], nargs=-1),
         *SEARCH,
         option(
             "--index",
@@ -43,32 +46,57 @@ def command(
     vectors: str, words: tuple[str, ...], search: dict[str, Any], index: str | None, allow_faiss: bool,
     among: str | None, method: Any, confidence: str | None, documents: bool, as_json: bool, reading: dict[str, Any],
 ) -> None:  # fmt: skip
-    """Print the words with the highest cosine similarity to each of WORDS, or the highest score of --method."""
+    """Print the words with the highest cosine similarity to each of WORDS, or the highest score of --method.
+
+    Without WORDS they are asked for on a terminal.
+    """
     require("allow_faiss", "index")
     exclude("confidence", "index", "restrict", "documents", "among", "method")
-    if confidence is not None:
-        from embeddings.analysis.confidence import confident_neighbours  # imports scipy
-        from embeddings.analysis.stability_runs import StabilityRuns
-
-        source, replicates = load(vectors, **reading), StabilityRuns.load(confidence)
-        report_lookups(source, words)
-        tables = {word: confident_neighbours(source, replicates, word, top=search["top"]) for word in words}
-        print_rows([{"word": word, **table.record(one)} for word, table in tables.items() for one in table], as_json)
-        for remark in tables[words[0]].notes:
-            note(remark)
-        return
+    if not words and not sys.stdin.isatty():
+        raise click.MissingParameter(param_type="argument", param_hint="WORDS")
     source = load(vectors, table="documents" if documents else "vectors", **reading)
-    target = source if among is None else load(among, table="documents" if documents else "vectors", **reading)
-    searched = None if index is None else as_index(index, target, allow_faiss=allow_faiss)
+    show: Callable[[Sequence[str]], None]
+    if confidence is not None:
+        show = partial(show_confidence, source, confidence, search["top"], as_json)
+    else:
+        target = source if among is None else load(among, table="documents" if documents else "vectors", **reading)
+        search |= {"index": None if index is None else as_index(index, target, allow_faiss=allow_faiss)}
+        search |= {"method": method, "others": None if among is None or method == "cosine" else source}
+        column = "document" if documents and not as_json else "word"
+        show = partial(show_nearest, source, target, search, column, as_json)
+    if words:
+        show(words)
+    for word in () if words else asked("word> "):
+        try:
+            show([word])
+        except EmbeddingsError as error:  # an unknown word, with a suggestion
+            note(str(error))
+
+
+def show_confidence(source: Vectors, runs: str, top: int, as_json: bool, words: Sequence[str]) -> None:
+    """Print the neighbours of words with their intervals."""
+    from embeddings.analysis.confidence import confident_neighbours  # imports scipy
+    from embeddings.analysis.stability_runs import StabilityRuns
+
+    replicates = StabilityRuns.load(runs)
+    report_lookups(source, words)
+    tables = {word: confident_neighbours(source, replicates, word, top=top) for word in words}
+    print_rows([{"word": word, **table.record(one)} for word, table in tables.items() for one in table], as_json)
+    for remark in tables[words[0]].notes:
+        note(remark)
+
+
+def show_nearest(
+    source: Vectors, target: Vectors, search: dict[str, Any], column: str, as_json: bool, words: Sequence[str]
+) -> None:
+    """Print the neighbours in `target` of words of `source`; raises UnknownWordError after those of known words."""
     unknown = [word for word in words if source.get(word) is None]
     known = [word for word in words if word not in unknown]
-    queries: Sequence[Query] = known if among is None else [source[word] for word in known]
-    others = None if among is None or method == "cosine" else source
-    neighbours = target.most_similar_many(queries, **search, index=searched, method=method, others=others)
+    queries: Sequence[Query] = known if target is source else [source[word] for word in known]
+    neighbours = target.most_similar_many(queries, **search)
     report_lookups(source, known)
-    column = "document" if documents and not as_json else "word"
     rows = [
-        {column: word, "neighbour": neighbour, method: score}
+        {column: word, "neighbour": neighbour, search["method"]: score}
         for word, nearest in zip(known, neighbours, strict=True)
         for neighbour, score in nearest
     ]

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import click
@@ -29,7 +29,12 @@ def print_json(value: Any) -> None:
         text.encode(sys.stdout.encoding, "surrogatepass")
     except UnicodeEncodeError:  # an 8-bit encoding
         text = json.dumps(value, indent=2)
-    lines = text.split("\n")
+    echo_json(text)
+
+
+def echo_json(text: str) -> None:
+    """Print lines of JSON, with unprintable characters escaped as in JSON."""
+    lines = text.removesuffix("\n").split("\n")
     click.echo("\n".join(replace_unprintable(line, lambda character: json.dumps(character)[1:-1]) for line in lines))
 
 
@@ -88,6 +93,12 @@ def is_terminal() -> bool:
 def quantity(number: int, noun: str) -> str:
     """A number and its noun, such as "1 word" or "2,000 words"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def asked(prompt: str) -> Iterator[str]:
+    """Yield the lines that a user types, until an empty one or the end of input."""
+    while text := click.prompt(prompt, prompt_suffix="", default="", show_default=False):
+        yield text
 
 
 def note(text: str) -> None:

@@ -147,6 +147,8 @@ def report_training(model: "Model", out: str, bar: Bar) -> None:
     parts += [f"{speed / 1e6:.2f} M {record.get('unit', 'words')}/s"] if speed else []
     name = loss_name(record.get("loss_is_estimate", False))
     parts += [f"{name} {loss:.3f}"] if loss is not None else []
+    cosine = record.get("held_out_cosine")  # of texts with vectors of a teacher
+    parts += [f"held-out cosine {cosine:.3f}"] if cosine is not None else []
     saved = f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim}"
     if model.labels is not None and keeps_classifier(out):
         parts_of_model = [quantity(len(model.labels), "label"), quantity(len(vectors), "word")]

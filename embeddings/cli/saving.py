@@ -142,7 +142,8 @@ def model_writer(out: str, force: bool, *, is_classifier: bool = False) -> Save:
 
 def check_folder_name(out: str, extensions: Iterable[str] = ()) -> None:
     """Refuse a new model folder whose name has the extension of a file; `extensions` are those of possible files."""
-    if Path(out).suffix[1:2].isalpha() and not Path(out).is_dir():
+    suffix = Path(out).suffix
+    if suffix[1:2].isalpha() and suffix != ".model" and not Path(out).is_dir():  # .model may be in names of folders
         known = ", ".join(extensions)
         files = f", or a file with one of the extensions {known}" if known else ""
         raise SettingError(f"--out {out} must be a folder, whose name has no extension{files}")

@@ -8,12 +8,10 @@ import click
 
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, exclude, from_signature, option
-from embeddings.cli.output import is_terminal, note, print_rows
+from embeddings.cli.output import asked, is_terminal, note, print_rows
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, resolve_source
 from embeddings.text_search.text_index import TextIndex
-
-PROMPT = "query> "
 
 
 @command_by_example(
@@ -56,7 +54,7 @@ def command(
         print_rows((row for batch in batches for row in hits(list(filter(str.strip, batch)))), as_json)
     else:
         is_asked = True
-        while query := click.prompt(PROMPT, prompt_suffix="", default="", show_default=False):
+        for query in asked("query> "):
             print_rows(list(hits(query)), as_json)
     if not is_asked:
         note("nothing to search for: the queries are empty")

@@ -32,6 +32,7 @@ RUNS = option(
     2,
     metavar="N",
 )
+FEW_WORDS = 3_000_000
 RESULTS = ("seconds", "compile_seconds", "words_per_second", "loss_by_epoch", "early_stopping")  # of the record
 
 
@@ -127,6 +128,9 @@ def train_run(
         for message in model.record.get("notes", []):
             bar.notice(str(message))
         report_training(model, out, bar)
+        is_small = "window" in model.settings and model.record["words"] < FEW_WORDS * model.settings["epochs"]
+        if is_small and "early_stopping" not in model.record and not is_given("epochs"):
+            bar.notice(f"a text of fewer than {FEW_WORDS:,} words is often learned better in more epochs: --epochs 20")
     return summary(model, out, interrupted)
 
 

@@ -52,7 +52,7 @@ def similar_pairs(
         A table of both ids and texts, and their cosine. Its method `groups` returns groups of ids, the largest first:
         the text with most neighbours and these, then the same among the remaining texts.
     """
-    return SimilarPairs(pair_rows(index, *find_pairs(index, min_cosine, neighbours, progress)), columns=COLUMNS)
+    return SimilarPairs(pair_rows(*find_pairs(index, min_cosine, neighbours, progress)), columns=COLUMNS)
 
 
 COLUMNS = dict.fromkeys(("first", "first_text", "second", "second_text", "cosine"), "")

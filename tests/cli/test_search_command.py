@@ -1,5 +1,6 @@
 """`embeddings index MODEL TEXTS`, `index add`, `remove` and `compact`, and `embeddings search`."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -86,6 +87,24 @@ def test_an_index_grows(folder):
         expect("search", "docs.index", "bus", "car", "--method", "vectors", "--top", "1", "--json").stdout
     )
     assert [hit["id"] for hit in hits] == ["3", "4"]
+
+
+def test_duplicates_are_written_as_pairs_or_as_groups(folder):
+    write(
+        "rows.jsonl", [*ROWS, {"key": 4, "body": "car, red", "year": 1}, {"key": 5, "body": "42 a red car", "year": 1}]
+    )
+    build()
+    assert (
+        "3 pairs among 5 texts" in expect("duplicates", "docs.index", "-o", "pairs.csv", "--min-cosine", "0.99").stderr
+    )
+    with open("pairs.csv", newline="") as stream:
+        pairs = list(csv.DictReader(stream))
+    assert [*pairs[0]] == ["first", "first_text", "second", "second_text", "cosine"]
+    assert {(pair["first"], pair["second"]) for pair in pairs} == {("1", "4"), ("1", "5"), ("4", "5")}
+    assert pairs[0]["first_text"] == "a red car"
+    groups = json.loads(expect("duplicates", "docs.index", "--groups", "--json").stdout)
+    assert [(row["group"], row["id"]) for row in groups] == [(1, "1"), (1, "4"), (1, "5")]
+    assert ".csv" in refused("duplicates", "docs.index", "-o", "pairs.txt", code=1)
 
 
 def test_empty_queries_are_reported(folder):

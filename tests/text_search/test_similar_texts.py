@@ -22,28 +22,45 @@ def index():
     return index
 
 
-@pytest.mark.parametrize("exact_rows", [0, 1000])
-def test_all_pairs_above_the_threshold(index, monkeypatch, exact_rows):
-    monkeypatch.setattr(similar_texts, "EXACT_ROWS", exact_rows)
+@pytest.mark.parametrize("block", [7, 1000])
+def test_all_pairs_above_the_lowest_cosine(index, monkeypatch, block):
+    monkeypatch.setattr(similar_texts, "SCORE_BYTES", 4 * 153 * block)
     hits = {hit["id"]: hit["text"] for hit in index.search(np.ones((1, 10)), top=1000)}
     rows = em.embed(index.model, list(hits.values()), pool="sif", normalize=True)
     names = list(hits)
     cosines = rows @ rows.T
     expected = {frozenset((names[i], names[j])) for i in range(len(names)) for j in range(i) if cosines[i, j] >= 0.8}
-    pairs = similar_pairs(index, 0.8, neighbours=100)
+    pairs = similar_pairs(index, 0.8)
     assert {frozenset((pair["first"], pair["second"])) for pair in pairs} == expected
     assert len(pairs) == len(expected) > 3
     assert pairs[0]["cosine"] == pytest.approx(1)
     assert [pair["cosine"] for pair in pairs] == sorted((pair["cosine"] for pair in pairs), reverse=True)
+    assert all(hits[pair[side]] == pair[f"{side}_text"] for pair in pairs for side in ("first", "second"))
+    assert len(names) < len(similar_pairs(index, 0.3, neighbours=2)) <= 2 * len(names)
 
 
-def test_groups_are_connected_texts(index):
-    groups = similar_pairs(index, 0.999).groups()
-    assert {"150", "151"} in map(set, groups)
-    assert [len(group) for group in groups] == sorted(map(len, groups), reverse=True)
+def test_an_approximate_index_finds_the_pairs_too(index):
+    texts = index.column("text")
+    approximate = TextIndex.build(index.model, texts, kind="lsh:bits=1024", index_from=1)
+    exact = similar_pairs(TextIndex.build(index.model, texts), 0.9)
+    assert similar_pairs(approximate, 0.9) == exact
+    assert len(exact) > 3
+
+
+def test_groups_do_not_chain():
+    """Directions of 0, 20, 40 and 60 degrees, of which neighbours are similar: the last is too far from the others."""
+    angles = np.deg2rad([0, 20, 40, 60, 200, 210])
+    vectors = em.Vectors(list("abcdef"), np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    pairs = similar_pairs(TextIndex.build(vectors, list("abcdef"), pool="mean"), 0.9)
+    assert len(pairs) == 4
+    assert [set(group) for group in pairs.groups()] == [{"0", "1", "2"}, {"4", "5"}]
+    assert pairs.groups()[0][0] == "1"
+    assert pairs[:0].groups() == []
 
 
 def test_wrong_arguments_and_few_texts(index):
-    with pytest.raises(SettingError, match="threshold"):
+    with pytest.raises(SettingError, match="min_cosine"):
         similar_pairs(index, 1.5)
+    with pytest.raises(SettingError, match="no vectors"):
+        similar_pairs(TextIndex.build(None, ["w1"]))
     assert similar_pairs(TextIndex.build(index.model, ["w1"])) == []
