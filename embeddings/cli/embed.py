@@ -153,7 +153,7 @@ class JsonLinesWriter:
     """Writes rows as JSON objects, one a line; the numbers of vectors are as short as their type allows."""
 
     def __init__(self, path: Path | None, name: str) -> None:
-        self.name, self.stream = name, path and path.open("wb")
+        self.name, self.stream = name, None if path is None else path.open("wb")
 
     def close(self) -> None:
         """Complete the file."""

@@ -140,3 +140,11 @@ def test_columns_of_json_hold_all_values(file, tmp_path, monkeypatch):
     assert table.schema.field("empty").type == pa.string()
     monkeypatch.setattr("embeddings.cli.embed.ROW_GROUP_BYTES", 1)
     refused("embed", file, *(tmp_path / f"{name}.jsonl" for name in "cb"), "-o", tmp_path / "new.parquet", code=1)
+
+
+def test_vectors_on_standard_output_are_lines_of_json(file, vectors):
+    result = expect("embed", file, "-o", "-", stdin="\n".join(TEXTS).encode())
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["text"] for row in rows] == TEXTS
+    np.testing.assert_allclose([row["vector"] for row in rows], em.embed(vectors, TEXTS), atol=1e-6)
+    assert "--json" in refused("embed", file, "-o", "-", "--json", code=2)

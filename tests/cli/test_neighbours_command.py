@@ -1,6 +1,7 @@
 """`embeddings neighbours`, `analogy` and `substitutes`: rows, composed and unknown words."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from commands import expect, refused, table
@@ -8,6 +9,7 @@ from neural_models import context_model
 from subword_models import fasttext_model
 
 import embeddings as em
+from embeddings.cli import neighbours
 
 
 @pytest.fixture
@@ -34,6 +36,15 @@ def test_rows_are_those_of_the_library(folder):
         word for text in texts for word, _ in context_model().substitutes(text, top=2)
     ]
     assert "one gap" in refused("substitutes", "m", "no gap here", code=2)
+
+
+def test_words_are_asked_for_on_a_terminal(folder, monkeypatch):
+    assert "WORDS" in refused("neighbours", "v.bin", code=2)
+    monkeypatch.setattr(neighbours, "asked", lambda prompt: iter(["king", "kingg"]))
+    monkeypatch.setattr(neighbours, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    result = expect("neighbours", "v.bin", "--top", 2)
+    assert result.stdout == expect("neighbours", "v.bin", "king", "--top", 2).stdout
+    assert "'kingg'" in result.stderr
 
 
 def test_unknown_words_do_not_hide_the_neighbours_of_others(folder):

@@ -75,6 +75,14 @@ def test_a_folder_keeps_what_a_vector_file_does_not(text):
     assert "only" not in expect("train", "paragraph-dbow", text, "-o", "m", *documents).stderr
 
 
+def test_a_folder_may_be_called_model_and_a_small_text_is_told_of_epochs(text):
+    epochs = expect("train", "skipgram", text, "-o", "novels.model", "--min-count", 1, "--dim", 5).stderr
+    assert em.load_model("novels.model").vectors.dim == 5
+    assert "--epochs 20" in epochs
+    given = expect("train", "skipgram", text, "-o", "m", "--min-count", 1, "--dim", 5, "--epochs", 1).stderr
+    assert "--epochs 20" not in given
+
+
 def test_a_text_that_teaches_nothing_leaves_no_output(text, tmp_path):
     text.write_text("one\n\ntwo\n")
     message = refused("train", "skipgram", text, "-o", "v", *TINY, code=1)

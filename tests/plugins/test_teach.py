@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from commands import expect
 from platforms import needs_pipes
 
 import embeddings as em
-from embeddings.errors import EmbeddingsError, OutputError, SettingError
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
+from embeddings.plugins.distillation import teach as teach_module
 from embeddings.training import load_teacher, teach
 
 TEXTS = [f"{'long ' * (number % 7)}text {number}" for number in range(50)]
@@ -349,3 +351,33 @@ def test_a_teacher_and_its_student_as_a_newcomer_types_them(tmp_path, monkeypatc
     options = ["--dim", "8", "--epochs", "20", "--learning-rate", "0.1", "--threads", "1", "-o", "m", "--json"]
     expect("train", "distill", "v.parquet:2", "v.parquet", *options)
     assert em.load_model(tmp_path / "m").record["held_out_cosine"] > 0.8
+    message = expect("train", "distill", "v.parquet", "--dim", "8", "-o", "n", "--epochs", "1").stderr
+    assert re.search(r"held-out cosine 0\.\d{3}", message)
+
+
+@pytest.mark.ecosystem
+def test_a_folder_of_sentence_transformers_is_a_teacher(tmp_path):
+    library = pytest.importorskip("sentence_transformers")
+    vectors = em.Vectors([f"w{n}" for n in range(9)], np.random.default_rng(1).normal(size=(9, 5)))
+    vectors.save(tmp_path / "teacher", "sentence-transformers")
+    texts = ["w1 w2", "w3"]
+    expected = library.SentenceTransformer(str(tmp_path / "teacher")).encode(texts)
+    np.testing.assert_allclose(load_teacher(str(tmp_path / "teacher"))(texts), expected, atol=1e-6)
+    (tmp_path / "teacher" / "modules.json").write_text("[{}]")
+    with pytest.raises(FormatError, match="teacher"):
+        load_teacher(str(tmp_path / "teacher"))
+
+
+def test_a_folder_of_sentence_transformers_requires_its_library(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    (tmp_path / "modules.json").write_text("[]")
+    with pytest.raises(EmbeddingsError, match=r"pip install .*sentence-transformers.*python:module:function"):
+        load_teacher(str(tmp_path))
+
+
+def test_the_parts_of_a_group_are_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(teach_module, "PART", 20)
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    reports = []
+    teach(tmp_path / "texts.txt", vectors_of, tmp_path / "v.parquet", progress=lambda *state: reports.append(state))
+    assert reports == [(0, 50), (20, 50), (40, 50), (50, 50)]

@@ -91,6 +91,15 @@ def test_progress_in_items_and_bytes():
     ]  # fmt: skip
 
 
+def test_texts_have_a_rate_and_the_time_left(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress_display, "perf_counter", lambda: now[0])
+    show = ProgressDisplay(every=0)
+    assert show.pace("texts", 100, 1000) == ""
+    now[0] = 10.0
+    assert show.pace("texts", 300, 1000) == ", 20/s, 0:35 left"
+
+
 @pytest.fixture
 def terminal(monkeypatch):
     """Standard error as a terminal, on which displays appear at once."""
