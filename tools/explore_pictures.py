@@ -34,7 +34,7 @@ def main(model: str, corpus: str, replicates: str) -> None:
                 look(page)
                 page.wait_for_timeout(600)  # until the map is drawn in full
                 path = PICTURES / f"explore-{name}.png"
-                page.screenshot(path=path)
+                page.screenshot(path=path, full_page=name == "neighbours")  # with the lines of the text
                 Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
     finally:
         process.terminate()

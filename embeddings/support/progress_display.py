@@ -66,7 +66,8 @@ class ProgressDisplay:
         self._first: tuple[int, float] | None = None  # what was done at the first report, and when
         self._due = perf_counter() + delay  # when the next state may be shown
         self._is_shown = False
-        self._has_line = False  # whether a line on a terminal is to be refreshed
+        self._has_line = False  # whether a line on a terminal or in a notebook is to be refreshed
+        self._output: Any = None  # of a notebook
 
     def __call__(self, done: Any, total: int | None = None) -> None:
         """Show a `Progress` of a training run, or `done` out of `total` items (None if unknown)."""
@@ -110,9 +111,20 @@ class ProgressDisplay:
             return
         bar = "" if share is None else bar_of(share, getattr(stream, "encoding", None))
         line = (f"{name} " * bool(name) + bar + details)[: shutil.get_terminal_size().columns - 1]
+        if self.stream is None and in_notebook():
+            self.show_in_notebook({"text/plain": line})
+            self._has_line = True
+            return
         stream.write(f"\r\x1b[K{line}" + "\n" * is_last)
         stream.flush()
         self._has_line = not is_last
+
+    def show_in_notebook(self, data: dict[str, str]) -> None:
+        """Show a line in a notebook; an empty one leaves nothing in the saved notebook, as text of a stream would."""
+        if self._output is None:
+            self._output = sys.modules["IPython"].display.display(data, raw=True, display_id=True)
+        else:
+            self._output.update(data, raw=True)
 
     def notice(self, message: str) -> None:
         """Show the reason for a delay before the first progress, such as compilation."""
@@ -120,14 +132,16 @@ class ProgressDisplay:
         print(printable(message), file=self.stream or sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Remove the line of a terminal, so that another one can be printed."""
-        if self._has_line:
+        """Remove the line of a terminal or notebook, so that another one can be printed."""
+        if self._has_line and self._output is not None:
+            self.show_in_notebook({})
+        elif self._has_line:
             (self.stream or sys.stderr).write("\r\x1b[K")
-            self._has_line = False
+        self._has_line = False
 
     def end(self) -> None:
-        """Leave the line of a terminal, or remove it."""
-        if self._has_line and self.leave:
+        """Leave the line of a terminal, or remove it; in a notebook it is removed."""
+        if self._has_line and self.leave and self._output is None:
             print(file=self.stream or sys.stderr, flush=True)
             self._has_line = False
         self.clear()

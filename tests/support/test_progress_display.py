@@ -22,9 +22,15 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def notebook(monkeypatch):
-    """A fake of IPython: a shell with a kernel."""
-    shell = types.SimpleNamespace(kernel=object())
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    """A fake of IPython: a shell with a kernel, and what its output shows one after another."""
+    shell = types.SimpleNamespace(kernel=object(), shown=[])
+
+    def display(data, raw, display_id=True):
+        shell.shown.append(data.get("text/plain"))
+        return types.SimpleNamespace(update=display)
+
+    names = {"get_ipython": lambda: shell, "display": types.SimpleNamespace(display=display)}
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(**names))
     return shell
 
 
@@ -74,8 +80,10 @@ def test_a_line_of_a_terminal_makes_room_for_notices_and_for_the_next_line():
 
 
 def test_refreshed_bar_in_a_notebook_and_not_in_another_shell_of_ipython(notebook, capsys):
-    ProgressDisplay("training")(progress_at(1000))
-    assert capsys.readouterr().err.startswith("\r\x1b[Ktraining 100 % |")
+    with showing(ProgressDisplay("training"), "counting") as report:
+        report(progress_at(1000))
+    assert notebook.shown[0].startswith("training 100 % |")
+    assert (notebook.shown[1:], capsys.readouterr().err) == ([None], "")  # nothing stays in the saved notebook
     del notebook.kernel
     ProgressDisplay("training")(progress_at(1000))
     assert capsys.readouterr().err == f"{line_of(1000)}\n"
