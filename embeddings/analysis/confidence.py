@@ -111,8 +111,7 @@ class ConfidentNeighbour:
             model (see `interval`), so that the cosine of the model may be above it.
         in_top: the share of resamples in which it is among as many nearest neighbours as were requested.
         rank_low, rank_high: the 95 % confidence interval of its median rank over such trainings; 1 is the nearest.
-        pair: the cosine with the interval of a pair that was chosen before, as of `confident_similarity`.
-        pair_low, pair_high: that interval, which does not allow for the selection.
+        pair_low, pair_high: the interval of a pair that was chosen before, as of `confident_similarity`.
     """
 
     neighbour: str
@@ -120,7 +119,8 @@ class ConfidentNeighbour:
     in_top: float
     rank_low: int
     rank_high: int
-    pair: ConfidentSimilarity
+    pair_low: float
+    pair_high: float
 
 
 class ConfidentNeighbours(ResultTable[ConfidentNeighbour]):
@@ -130,10 +130,10 @@ class ConfidentNeighbours(ResultTable[ConfidentNeighbour]):
 
     def record(self, row: ConfidentNeighbour) -> dict[str, Any]:
         """The cells of a neighbour, with the cosine, its interval and the standard deviations."""
-        similarity, ranks = asdict(row.similarity), {"rank_low": row.rank_low, "rank_high": row.rank_high}
+        cells = asdict(row)
+        similarity = cells.pop("similarity")
         spread = {name: similarity.pop(name) for name in ("data_sd", "seed_sd")}
-        pair = {"pair_low": row.pair.low, "pair_high": row.pair.high}
-        return {"neighbour": row.neighbour, **similarity, "in_top": row.in_top, **ranks, **pair, **spread}
+        return {"neighbour": cells.pop("neighbour"), **similarity, **cells, **spread}
 
 
 def confident_similarity(
@@ -224,7 +224,8 @@ def confident_answers(
         found, pair = (interval(cosine, cosines[:, i], seeds[:, i], is_selected=chosen) for chosen in (True, False))
         in_top = float(np.mean(ranks[:, i] <= top))
         low, high = (1 + int(np.count_nonzero(background > end)) for end in (found.high, found.low))
-        result.append(ConfidentNeighbour(neighbour, found, in_top, low, min(high, len(background)), pair))
+        ranks_and_pair = low, min(high, len(background)), pair.low, pair.high
+        result.append(ConfidentNeighbour(neighbour, found, in_top, *ranks_and_pair))
     return result
 
 

@@ -121,10 +121,9 @@ def concordance(
     if other is not None:
         occurrences = occurrences.near(Occurrences.of(encoded, other), window)
     found = concordance_lines(occurrences, lines, width, context, corpus if original else None)
-    if sort == "left":  # from the nearest word on, without case and punctuation
-        found.sort(key=lambda line: re.findall(r"\w+", line.left.casefold())[::-1])
-    elif sort == "right":
-        found.sort(key=lambda line: re.findall(r"\w+", line.right.casefold()))
+    if sort != "position":  # from the nearest word on, without case and punctuation
+        step = -1 if sort == "left" else 1
+        found.sort(key=lambda line: re.findall(r"\w+", getattr(line, sort).casefold())[::step])
     return Concordance(found, len(occurrences))
 
 

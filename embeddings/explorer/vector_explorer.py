@@ -109,13 +109,8 @@ class VectorExplorer:
             else:
                 from embeddings.analysis.confidence import confident_neighbours  # imports scipy
 
-                rows = [
-                    {
-                        "word": one.neighbour, **asdict(one.similarity), "in_top": one.in_top,
-                        "rank_low": one.rank_low, "rank_high": one.rank_high,
-                    }
-                    for one in confident_neighbours(self.vectors, self.replicates, word, top=top)
-                ]  # fmt: skip
+                table = confident_neighbours(self.vectors, self.replicates, word, top=top)
+                rows = [{"word": one.neighbour, **table.record(one)} for one in table]
             return {**self.describe(word), "neighbours": self.with_rows(rows)}
 
     def analogy(

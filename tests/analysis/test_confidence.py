@@ -37,7 +37,7 @@ def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
         assert one.rank_low == 1 + np.sum(rest > similarity.high)
         assert one.rank_high == min(1 + np.sum(rest > similarity.low), len(rest))
         pair = em.analysis.confident_similarity(vectors, replicates, "king", one.neighbour)
-        assert (one.pair.low, one.pair.high) == pytest.approx((pair.low, pair.high), abs=1e-4)
+        assert (one.pair_low, one.pair_high) == pytest.approx((pair.low, pair.high), abs=1e-4)
         assert (pair.low + pair.high) / 2 == pytest.approx(similarity.cosine) or pair.high == 1 or pair.low == -1
 
 
