@@ -23,14 +23,18 @@ from embeddings.compilation.machine_code_cache import (
 from embeddings.kernels.block import fill_block
 
 PART = """
+from elsewhere.deep import deep
 from embeddings.compilation.jit import inline
 
 @inline
 def part(x):
-    return x + 1
+    return deep(x) + 1
 """
 ENTRY = """
+import constants
+from constants import FACTOR
 from embeddings.compilation.jit import allocating_entry_point, entry_point
+from room import unused
 from room.part import part
 
 @allocating_entry_point
@@ -39,8 +43,18 @@ def entry(x):
 
 @entry_point
 def other(x):
-    return 100 * part(x)
+    return FACTOR * part(x) + constants.OFFSET
 """
+FILES = {  # of a foreign package with kernels, and of modules that they reach or not
+    "room/__init__.py": "",
+    "room/part.py": PART,
+    "room/entry.py": ENTRY,
+    "room/unused.py": "VALUE = 1\n",
+    "elsewhere/__init__.py": "",
+    "elsewhere/deep.py": "from numba import njit\n\n@njit\ndef deep(x):\n    return 1 * x\n",
+    "constants.py": "FACTOR = 100\nOFFSET = 0\n",
+    "stranger.py": "VALUE = 1\n",
+}
 RUN = """
 from room.entry import entry, other
 print(entry(1), other(1), sum(entry.stats.cache_hits.values()), sum(other.stats.cache_hits.values()))
@@ -48,25 +62,24 @@ print(entry(1), other(1), sum(entry.stats.cache_hits.values()), sum(other.stats.
 
 
 def write_room(folder):
-    """Write a foreign package: a kernel in one file, what it calls in another."""
-    folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    (folder / "part.py").write_text(PART)
-    (folder / "entry.py").write_text(ENTRY)
-    return folder
+    """Write the foreign package and what it imports."""
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return folder / "room"
 
 
 @pytest.fixture
 def room(tmp_path):
     """A foreign package with kernels."""
-    return write_room(tmp_path / "room")
+    return write_room(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def first_run(tmp_path_factory, start_python):
     """A folder with the package and the cache of its first run."""
     folder = tmp_path_factory.mktemp("first")
-    write_room(folder / "room")
+    write_room(folder)
     result = start_python("-c", RUN, cwd=folder, path=[folder], **settings(folder / "cache"))
     assert result.stdout.split() == ["20", "200", "0", "0"]
     return folder
@@ -75,8 +88,7 @@ def first_run(tmp_path_factory, start_python):
 @pytest.fixture
 def compiled_room(first_run, tmp_path):
     """A foreign package whose kernels are in the cache."""
-    for name in ("room", "cache"):
-        shutil.copytree(first_run / name, tmp_path / name)
+    shutil.copytree(first_run, tmp_path, dirs_exist_ok=True)
     return tmp_path / "room"
 
 
@@ -104,6 +116,28 @@ def test_an_edit_of_a_called_function_recompiles(compiled_room, run):
     assert run() == ["30", "300", "0", "0"]
     (compiled_room / "part.py").write_text(PART)
     assert run() == ["20", "200", "1", "1"], "the first generation is still cached"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "results"),
+    [
+        ("elsewhere/deep.py", "1 * x", "2 * x", ["30", "300"]),
+        pytest.param("constants.py", "FACTOR = 100", "FACTOR = 200", ["20", "400"], marks=pytest.mark.slow),
+        pytest.param("constants.py", "OFFSET = 0", "OFFSET = 4", ["20", "204"], marks=pytest.mark.slow),
+        pytest.param("room/entry.py", "+ constants", "- 1 + constants", ["20", "199"], marks=pytest.mark.slow),
+        ("room/unused.py", "1", "2", ["20", "200"]),
+    ],
+)
+def test_an_edit_of_the_package_or_of_what_it_reaches_recompiles(compiled_room, run, file, old, new, results):
+    path = compiled_room.parent / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert run() == [*results, "0", "0"]
+
+
+def test_an_edit_of_what_kernels_do_not_reach_changes_nothing(compiled_room, run):
+    (compiled_room.parent / "stranger.py").write_text("VALUE = 2\n")
+    assert run() == ["20", "200", "1", "1"]
 
 
 OURS = """

@@ -6,7 +6,6 @@ from itertools import pairwise
 import naive
 import numpy as np
 import pytest
-from interrupted_runs import interrupted_after, learn, table_bytes
 from kernel_helpers import tallying_buffers
 from optional_libraries import import_gensim
 from paragraph_blocks import WORDS, filled_block, groups_of, positions_with_documents, random_tables
@@ -211,16 +210,12 @@ def test_concatenated_tags_are_required_in_inference():
             model.infer(["sea1 w3"], tags=tags)
     with pytest.raises(CorpusError, match="document 0 has 3 tags, expected tag_count=1"):
         em.train("paragraph-dm", corpus(), **settings)
+    for tags in "eve", [["eve"]], [["eve"], "bob"], [["eve"], [5.0]], 7:
+        with pytest.raises(SettingError, match="tags must be a list of tags for each of the 2 texts"):
+            model.infer(["a", "b"], tags=tags)
     rows = [*ROWS, {"text": "w1 w2", "tags": ["x", "y", "x"]}]
     with pytest.raises(CorpusError, match="document 60 has 2 tags, expected tag_count=3"):
         em.train("paragraph-dm", corpus(rows), **settings, tag_count=3)
-
-
-@pytest.mark.parametrize("tags", ["eve", [["eve"]], [["eve"], "bob"], [["eve"], [5.0]], 7])
-def test_invalid_tags_of_texts(tags):
-    model = em.train("paragraph-dm", corpus(ROWS[:4]), threads=1, **{**SMALL, "epochs": 1})
-    with pytest.raises(SettingError, match="tags must be a list of tags for each of the 2 texts"):
-        model.infer(["a", "b"], tags=tags)
 
 
 @pytest.mark.slow
@@ -270,15 +265,3 @@ def test_several_tags_learn_as_in_gensim(name, gensim_settings, settings):
     golden = np.array([theirs.dv[tag] for tag in plan.tags.to_pylist()]) - before
     assert np.corrcoef(ours.ravel(), golden.ravel())[0, 1] > 0.99
     assert (ours * golden).sum() / (golden**2).sum() == pytest.approx(1, abs=0.04)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shuffle", [False, True])
-@pytest.mark.parametrize("name", ["paragraph-dbow", "paragraph-dm"])
-def test_interrupted_runs_of_several_tags_end_with_the_same_bytes(name, shuffle, tmp_path):
-    text, settings = corpus([{"text": row["text"] * 60, "tags": row["tags"]} for row in ROWS]), {"shuffle": shuffle}
-    whole, checkpoints = learn(name, text, settings), em.Checkpoints(tmp_path / "c")
-    for number, checks in enumerate([1, 2, 1]):
-        with interrupted_after(checks), pytest.raises(em.training.Interrupted):
-            learn(name, text, settings, checkpoints=checkpoints, resume=number > 0)
-    assert table_bytes(learn(name, text, settings, checkpoints=checkpoints, resume=True)) == table_bytes(whole)
