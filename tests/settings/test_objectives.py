@@ -56,6 +56,7 @@ def test_tied_tables_require_output_rows(trainer):
 
 
 def test_cutoffs_must_be_in_the_vocabulary():
+    em.SkipGram(objective="adaptive-softmax", cutoffs="1,2,3,4,5,6,7,8")
     with pytest.raises(SettingError, match="cutoffs must be less than the vocabulary size, 9, got 4,9"):
         em.train("skipgram", TEXT, objective="adaptive-softmax", cutoffs="4,9", min_count=1)
 
