@@ -17,6 +17,7 @@ from embeddings.kernels.block import (
     LAST,
     POSITION,
     fill_block,
+    is_valid_block,
     keep_thresholds,
     new_block,
     rewind,
@@ -96,6 +97,19 @@ def test_rewind_empties_the_block():
     assert windows_of(block)[0][:2] == (50, [51, 52, 53])
     assert block.cursor[POSITION] == 60
     assert block.cursor[LAST] == 10
+
+
+def test_only_what_a_restored_block_holds_is_checked():
+    text = block_source(range(10), line_bounds(10), 10, window=3)
+    block = new_block(3, 1, 14)
+    rewind(block, text, 0, 10)
+    fill_block(block, text, np.array([1, 0], np.uint64))
+    for array in (block.words, block.start, block.stop, block.noise):
+        array[10:] = 1 << 30
+        assert is_valid_block(block, text, 0, 10)
+        array[9] += 1 << 20
+        assert not is_valid_block(block, text, 0, 10)
+        array[9] -= 1 << 20
 
 
 @pytest.mark.parametrize("window", [1, 5, 3000, 10_000])

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Literal, Optional
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from embeddings.errors import SettingError
 from embeddings.plugins.cbow import CBOW
 from embeddings.plugins.skipgram import SkipGram
 from embeddings.settings import Settings, field_types, flag, option, split_optional
+from embeddings.settings.setting_fields import check_list
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +78,16 @@ def test_defaults():
     assert dataclasses.asdict(SkipGram()) == shared
     own = {"learning_rate": 0.075, "combine": "mean", "context_gradient": "undivided"}
     assert dataclasses.asdict(CBOW()) == {**shared, **own}
+
+
+def test_a_list_may_be_any_iterable_but_a_string_and_a_mapping_and_keeps_its_order():
+    for values in ([1, 2], (1, 2), iter([1, 2]), np.array([1, 2]), pa.array([1, 2]), {1: "a", 2: "b"}.keys()):
+        items = check_list("texts", values)
+        assert (items, {type(item) for item in items} <= {int, np.int64}) == ([1, 2], True)
+    assert check_list("texts", {1}, ordered=False) == [1]
+    for values in ("ab", b"ab", {1: 2}, 3, {1, 2}):
+        with pytest.raises(SettingError, match="texts"):
+            check_list("texts", values)
 
 
 def test_types_and_flags():
