@@ -7,7 +7,6 @@ import naive
 import numpy as np
 import pytest
 from kernel_helpers import tallying_buffers
-from optional_libraries import import_gensim
 from paragraph_blocks import WORDS, filled_block, groups_of, positions_with_documents, random_tables
 
 import embeddings as em
@@ -22,7 +21,6 @@ from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins.paragraph_dm import CombinedContexts, ConcatenatedBatches, ConcatenatedWindows
-from embeddings.training.training_data import prepare
 
 TAGS = [[0, 4], [1], [2, 4, 5], [3, 5]]  # of document 0, 1, ...; two tags belong to two documents
 PAIRS = [[0, 4], [1, 4], [2, 5], [3, 5]]
@@ -216,52 +214,3 @@ def test_concatenated_tags_are_required_in_inference():
     rows = [*ROWS, {"text": "w1 w2", "tags": ["x", "y", "x"]}]
     with pytest.raises(CorpusError, match="document 60 has 2 tags, expected tag_count=3"):
         em.train("paragraph-dm", corpus(rows), **settings, tag_count=3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "gensim_settings", "settings"),
-    [
-        ("paragraph-dm", {"dm_mean": 1}, {"tag_combination": "sum"}),
-        ("paragraph-dm", {"dm_concat": 1, "dm_tag_count": 2}, {"combine": "concat", "tag_count": 2}),
-        ("paragraph-dbow", {"dm": 0}, {"train_words": True}),
-    ],
-    ids=["dm", "concat", "dbow"],
-)
-def test_several_tags_learn_as_in_gensim(name, gensim_settings, settings):
-    """With counts of which there is one tree, all rows change alike; gensim reads the sigmoid from a table."""
-    gensim = import_gensim("gensim.models.doc2vec")
-    rng, count = np.random.default_rng(3), 40
-    words = rng.permutation(
-        [f"w{size}" for size in (3, 4, 8, 16, 32, 64, 128, 256) for _ in range(size)]
-    )  # a sure tree
-    parts = np.split(words, np.sort(rng.choice(len(words), count - 1, replace=False)))
-    documents = [gensim.TaggedDocument(part.tolist(), [f"d{n}", f"a{n % 3}"]) for n, part in enumerate(parts)]
-    common = {"dim": 8, "min_count": 1, "subsample": 0, "window": 3, "shrink_window": False}
-    trainer = {"paragraph-dm": em.ParagraphDM, "paragraph-dbow": em.ParagraphDBOW}[name](
-        **common, **settings, objective="hierarchical-softmax"
-    )
-    data = prepare(trainer, em.Corpus(documents), threads=1)
-    plan = trainer.plan(data)
-    arrays = plan.allocate(1)
-    theirs = gensim.Doc2Vec(
-        vector_size=8, min_count=1, hs=1, negative=0, sample=0, workers=1, window=3, shrink_windows=False,
-        **gensim_settings,
-    )  # fmt: skip
-    theirs.build_vocab(documents)
-    tables = [("documents", theirs.dv, plan.tags.to_pylist()), ("words", theirs.wv, data.vocabulary.words)]
-    for table, vectors, names in tables:
-        arrays[table][:, :8] = rng.normal(size=(len(names), 8)) * 0.3
-        vectors.vectors[[vectors.key_to_index[one] for one in names]] = arrays[table][:, :8]
-    before, rate = arrays["documents"][:, :8].copy(), 0.1
-    operands, buffers, random = plan.operands(arrays), plan.buffers(), np.zeros(2, np.uint64)
-    for _ in range(6):
-        theirs.train(documents, total_examples=count, epochs=1, start_alpha=rate, end_alpha=rate)
-        block, chunk = plan.stream.new_block(), next(plan.stream.chunks(0, plan.stream.units, None))
-        plan.stream.rewind(block, chunk)
-        while plan.stream.fill(block, chunk, random) or not plan.stream.is_empty(block):
-            learn_block(block, operands, buffers, rate)
-    ours = arrays["documents"][:, :8] - before
-    golden = np.array([theirs.dv[tag] for tag in plan.tags.to_pylist()]) - before
-    assert np.corrcoef(ours.ravel(), golden.ravel())[0, 1] > 0.99
-    assert (ours * golden).sum() / (golden**2).sum() == pytest.approx(1, abs=0.04)

@@ -6,21 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_helpers import block_source, line_bounds
 
-from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_thresholds, new_block, rewind
-from embeddings.kernels.random_numbers import alias_table
+from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
 from embeddings.training import stream
-
-
-def lines_of(*lengths):
-    """Offsets of lines of these lengths."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def block_source(ids, lines, vocabulary, window=5):
-    """A source of blocks without subsampling."""
-    keep, noise = keep_thresholds(np.ones(vocabulary)), alias_table(np.ones(vocabulary))
-    return BlockSource(np.asarray(ids, np.int32), lines, keep, noise, window, False, 1)
 
 
 def shuffled_chunks(text, begin, end, order):
@@ -39,7 +28,7 @@ def shuffled_sentences(text, begin, end, seed):
 
 def sentences_in_order(lengths, begin, end):
     """The sentences of a share in order."""
-    borders = [begin, *(int(at) for at in lines_of(*lengths) if begin < at < end), end]
+    borders = [begin, *(int(at) for at in line_bounds(*lengths) if begin < at < end), end]
     return [tuple(range(a, b)) for a, b in pairwise(borders) if a < b]
 
 
@@ -58,13 +47,15 @@ def test_every_sentence_of_a_share_occurs_once(lengths, share, segment, segments
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "SEGMENT", segment)
         patch.setattr(stream, "SEGMENTS_PER_CHUNK", segments_per_chunk)
-        sentences = shuffled_sentences(block_source(range(count), lines_of(*lengths), max(count, 1)), begin, end, seed)
+        sentences = shuffled_sentences(
+            block_source(range(count), line_bounds(*lengths), max(count, 1), shrink=False), begin, end, seed
+        )
     assert sorted(sentences) == sentences_in_order(lengths, begin, end)
 
 
 def test_each_epoch_has_another_order(monkeypatch):
     monkeypatch.setattr(stream, "SEGMENT", 64)
-    text, rng = block_source(range(10_000), lines_of(*[2] * 5000), 10_000), np.random.default_rng(1)
+    text, rng = block_source(range(10_000), line_bounds(*[2] * 5000), 10_000, shrink=False), np.random.default_rng(1)
     orders = [[p.ids[p.lines[:-1]] for p, *_ in shuffled_chunks(text, 0, 10_000, rng)] for _ in range(2)]
     first, second = (np.concatenate(pieces) for pieces in orders)
     assert not np.array_equal(first, second)
@@ -80,7 +71,7 @@ def test_each_epoch_has_another_order(monkeypatch):
 def test_chunks_are_bounded(monkeypatch):
     monkeypatch.setattr(stream, "SEGMENT", 100)
     lengths = [99, 1, 5000, 30, 70, 0, 0, 100] * 50
-    text = block_source(range(sum(lengths)), lines_of(*lengths), sum(lengths))
+    text = block_source(range(sum(lengths)), line_bounds(*lengths), sum(lengths), shrink=False)
     for chunk, start, stop in shuffled_chunks(text, 0, sum(lengths), np.random.default_rng(1)):
         if chunk.ids is text.ids:
             assert stop - start == 5000
@@ -90,7 +81,7 @@ def test_chunks_are_bounded(monkeypatch):
 
 
 def test_windows_do_not_cross_shuffled_sentences():
-    text = block_source([0, 1] * 50 + [2, 3] * 50, lines_of(*[2] * 100), 4, window=3)
+    text = block_source([0, 1] * 50 + [2, 3] * 50, line_bounds(*[2] * 100), 4, window=3, shrink=False)
     (chunk,) = shuffled_chunks(text, 0, 200, np.random.default_rng(1))
     block = new_block(3, 1)
     rewind(block, *chunk)
