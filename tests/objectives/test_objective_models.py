@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.errors import SettingError
 from embeddings.testing import check_trainer
 from embeddings.testing.trainer_contract import check_synonyms, synonym_corpus
 
@@ -115,13 +114,6 @@ def test_a_tree_of_one_word_has_no_rows(name):
     assert name == "continuous-window" or model.infer(["word word"]).shape == (1, 16)
 
 
-def test_a_missing_table_is_reported():
-    model = em.train("paragraph-dm", synonym_corpus(), epochs=1, **SMALL, objective="nce")
-    del model.tables["bias"]
-    with pytest.raises(em.errors.FormatError, match=r"expected table 'bias' as float32 .*, got missing"):
-        model.infer(["cat"])
-
-
 def test_the_record_says_whether_the_loss_is_an_estimate():
     reports = []
     for objective, is_estimate in (("nce", True), ("huffman", False)):
@@ -129,8 +121,3 @@ def test_the_record_says_whether_the_loss_is_an_estimate():
         assert model.record["loss_is_estimate"] is is_estimate
         assert ("loss (estimate) " in str(reports[-1])) is is_estimate
         check_synonyms(model)
-
-
-def test_negative_samples_of_pairs_need_random_words():
-    with pytest.raises(SettingError, match="negative_sharing=none has no effect with objective=full-softmax"):
-        em.SkipGram(objective="full-softmax", negative_sharing="none")

@@ -43,10 +43,10 @@ KERNELS = {"skipgram": fasttext.learn_skipgram, "cbow": fasttext.learn_cbow, "we
     [
         {"architecture": "cbow"},
         {"architecture": "cbow", "position_weights": True},
-        {"max_n": 0},
         *(
             pytest.param(settings, marks=pytest.mark.slow)
             for settings in (
+                {"max_n": 0},
                 {"min_n": 0, "max_n": 2},
                 {"buckets": 300},
                 {"window": 140, "architecture": "cbow"},

@@ -25,6 +25,7 @@ SLOW_CONTRACTS = [
     (em.SkipGram, {"negatives": 20}),
     (em.SkipGram, {"dim": 33}),
     (em.SkipGram, {"window": 9}),
+    (em.CBOW, {"combine": "sum"}),
     (em.CBOW, {"shrink_window": False}),
     (em.CBOW, {"negatives": 20}),
 ]
@@ -34,7 +35,6 @@ SLOW_CONTRACTS = [
     ("trainer", "settings"),
     [
         (em.SkipGram, {"negative_sharing": "none"}),
-        (em.CBOW, {"combine": "sum"}),
         (em.CBOW, {"context_gradient": "exact", "learning_rate": 0.15}),
         *(pytest.param(*contract, marks=pytest.mark.slow) for contract in SLOW_CONTRACTS),
     ],

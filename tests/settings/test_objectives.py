@@ -12,7 +12,10 @@ TEXT = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] *
     ("settings", "message"),
     [
         ({"objective": "hierarchical-softmax", "negatives": 6}, "negatives=6 has no effect.*hierarchical-softmax"),
-        ({"objective": "full-softmax", "negative_sharing": "none"}, "negative_sharing=none has no effect"),
+        (
+            {"objective": "full-softmax", "negative_sharing": "none"},
+            "negative_sharing=none has no effect with",
+        ),
         ({"objective": "adaptive-softmax", "noise_exponent": 1.0}, "noise_exponent"),
         ({"nce_normalizer": "trained"}, "nce_normalizer=trained.*negative-sampling: it requires nce"),
         ({"objective": "nce", "target_in_sample": False}, "target_in_sample=False"),

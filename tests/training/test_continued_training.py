@@ -117,9 +117,6 @@ def test_unsuitable_settings_and_text(changes, text, error, message):
 
 
 def test_models_that_cannot_be_continued():
-    tree = learn("skipgram", em.Corpus(OLD), {"objective": "hierarchical-softmax"})
-    with pytest.raises(SettingError, match="hierarchical-softmax"):
-        em.continue_training(tree, em.Corpus(NEW), threads=1)
     skipgram = learn("skipgram", em.Corpus(OLD), {})
     with pytest.raises(SettingError, match=r"skipgram.*cbow"):
         em.train("cbow", em.Corpus(NEW), continued=skipgram, **SMALL)

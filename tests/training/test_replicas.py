@@ -36,19 +36,19 @@ def test_one_replica_learns_as_one_thread():
     )
 
 
-@pytest.mark.parametrize("checks", [1, 5, 12, 19, 30])
-def test_an_interrupted_run_is_resumed_to_the_same_bytes(checks, tmp_path):
+def test_an_interrupted_run_is_resumed_to_the_same_bytes(tmp_path):
     text, settings = corpus("skipgram"), {"shuffle": True, "epochs": 3, "average_last": 0.5}
     whole = learn("skipgram", text, settings, replicas=THREE)
-    checkpoints = em.Checkpoints(tmp_path / "c")
-    with interrupted_at_check(checks), pytest.raises(em.training.Interrupted):
-        learn("skipgram", text, settings, checkpoints=checkpoints, replicas=THREE)
-    with interrupted_at_check(9), pytest.raises(em.training.Interrupted):
-        learn("skipgram", text, settings, checkpoints=checkpoints, replicas=THREE, resume=True)
-    resumed = learn("skipgram", text, settings, checkpoints=checkpoints, replicas=THREE, resume=True, threads=2)
-    assert table_bytes(resumed) == table_bytes(whole)
-    for name in ("words", "steps", "loss_by_epoch"):
-        assert resumed.record[name] == whole.record[name]
+    for checks in (1, 5, 12, 19, 30):
+        options = {"checkpoints": em.Checkpoints(tmp_path / str(checks)), "replicas": THREE}
+        with interrupted_at_check(checks), pytest.raises(em.training.Interrupted):
+            learn("skipgram", text, settings, **options)
+        with interrupted_at_check(9), pytest.raises(em.training.Interrupted):
+            learn("skipgram", text, settings, **options, resume=True)
+        resumed = learn("skipgram", text, settings, **options, resume=True, threads=2)
+        assert table_bytes(resumed) == table_bytes(whole), checks
+        for name in ("words", "steps", "loss_by_epoch"):
+            assert resumed.record[name] == whole.record[name]
 
 
 def test_checkpoints_and_callbacks_do_not_change_the_result(tmp_path, monkeypatch):
