@@ -125,7 +125,7 @@ class Encoder:
     def add(self, blocks: Iterable[TextBlock], name: str, tags: Sequence[str] = ()) -> None:
         """Encode the blocks of the source `name`; if it is a file of plain text, its documents have these tags."""
         for block in blocks if self.pool is None else self.pool.blocks(blocks, name):
-            if block.is_file_end:
+            if block.is_complete and not block.parts_are_documents:  # the end of a file
                 self.file_tags.append(tags)
             if block.tags is not None:
                 if self.file_tags:  # the tags of files before this row are written when their text is scanned

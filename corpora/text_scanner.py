@@ -177,7 +177,7 @@ class BlockScanner:
             state[scanner.TOO_LONG] = 0
             raise CorpusError(f"{name}: a token is longer than {scanner.MAX_TOKEN} bytes; choose another tokenizer")
         ids, ends, starts = (array[:count] for array, count in zip(self.out, state[counts].tolist(), strict=True))
-        return ScannedText(ids, ends, starts, block.is_file_end)
+        return ScannedText(ids, ends, starts, block.is_complete and not block.parts_are_documents)
 
 
 def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:

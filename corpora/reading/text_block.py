@@ -57,11 +57,6 @@ class TextBlock:
         sizes: NDArray[np.int64] = np.diff(starts[np.append(0, np.cumsum(list_sizes(self.token_lists)))])
         return sizes
 
-    @property
-    def is_file_end(self) -> bool:
-        """Whether a file of plain text ends with the block."""
-        return self.is_complete and not self.parts_are_documents
-
     def texts(self) -> list[str]:
         """The text of each part; lines of plain text without their line ends."""
         if self.token_lists is not None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
-from embeddings.settings import Positive, check_value
+from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
 from embeddings.support.progress_display import ProgressOption, showing
@@ -155,15 +155,6 @@ class ContextMap:
         """The vectors (n, dim) of words from the means of their contexts (n, dim)."""
         return np.asarray(means.astype(np.float64) @ self.matrix.T.astype(np.float64), np.float32)
 
-    def check_vectors(self, vectors: Vectors) -> None:
-        """Refuse vectors that the map was not fitted to.
-
-        Raises:
-            SettingError: they are others.
-        """
-        if vectors.fingerprint != self.vectors:
-            raise SettingError("the map was fitted to other vectors; fit one to these")
-
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save to a folder, atomically: map.json and tensors.safetensors.
 
@@ -200,7 +191,7 @@ def fit_context_map(
     window: WindowSize | None = None,
     context_weights: ContextWeights = "equal",
     min_count: Positive = 100,
-    ridge: float = 0.0,
+    ridge: Annotated[float, Range(ge=0)] = 0.0,
     threads: int | None = None,
     progress: ProgressOption = None,
 ) -> ContextMap:
@@ -227,9 +218,7 @@ def fit_context_map(
     """
     source = load_source(vectors)
     window = check_value("window", recorded_window(source) if window is None else window, WindowSize, {})
-    check_value("context_weights", context_weights, ContextWeights, {})
-    check_value("min_count", min_count, Positive, {})
-    check_value("ridge", ridge, float, {"ge": 0})
+    check_arguments(fit_context_map, context_weights=context_weights, min_count=min_count, ridge=ridge)
     encoded, word_vectors = as_encoded(corpus), as_vectors(source)
     reader = ContextReader(encoded, word_vectors, window, context_weights, threads)
     counts = encoded.vocabulary.counts
@@ -332,7 +321,8 @@ class ContextInducer:
             context_map = ContextMap(identity, window, context_weights, 0, 0.0, *fingerprints)
         elif window is not None or context_weights is not None:
             raise SettingError(f"{S.window} and {S.context_weights} are those of the map: leave them out")
-        context_map.check_vectors(self.vectors)
+        if context_map.vectors != self.vectors.fingerprint:
+            raise SettingError("the map was fitted to other vectors; fit one to these")
         self.context_map = context_map
         self.reader = ContextReader(
             self.encoded, self.vectors, context_map.window, context_map.context_weights, threads
