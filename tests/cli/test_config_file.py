@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 import pytest
-from commands import refused
 
 import embeddings as em
 from embeddings.cli.config_file import read_config
@@ -102,26 +101,3 @@ def test_options_that_can_be_repeated_take_one_value_or_a_list(tmp_path):
         assert defaults(f"tag_column = {text}\n", tmp_path / "run.toml", em.ParagraphDM) == {"tag_column": columns}
     with pytest.raises(click.UsageError, match="tag_column: expected one value"):
         defaults("tag_column = ['id', []]\n", tmp_path / "run.toml", em.ParagraphDM)
-
-
-@pytest.mark.parametrize(
-    ("content", "code", "fact"),
-    [
-        (None, 1, "cannot be read"),
-        (b"dim = ", 1, "settings in TOML"),
-        (b"dim = 1\ndim = 2\n", 1, "settings in TOML"),
-        (b"out = '\xff'\n", 1, "settings in TOML"),
-        (b"tag-combination = 'sum'\n", 2, "setting of paragraph-dm"),
-    ],
-    ids=["missing", "damaged", "duplicate", "not UTF-8", "of another trainer"],
-)
-def test_unusable_files_are_refused_in_one_line(tmp_path, content, code, fact):
-    path = tmp_path / "run.toml"
-    if content is not None:
-        path.write_bytes(content)
-    message = refused("train", "skipgram", "missing.txt", "-o", "v", "--config", path, code=code)
-    assert fact in message
-    assert str(path) in message
-    path.unlink(missing_ok=True)
-    path.mkdir()
-    assert str(path) in refused("train", "skipgram", "missing.txt", "-o", "v", "--config", path, code=1)

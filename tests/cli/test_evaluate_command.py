@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from commands import SMALL, TEXT, expect, refused, table
+from commands import SMALL, TEXT, expect, table
 from text_sets import WORDS, write_sets
 
 import embeddings as em
@@ -41,8 +41,6 @@ def test_learned_vectors_of_unknown_words_are_reported_apart(folder):
     assert (row["covered"], row["total"]) == ("1", "4")
     (row, *_) = table(expect(*score, "--unknown", "learned").stdout)
     assert (row["covered"], row["composed"], row["total"]) == ("4", "3", "4")
-    assert "unknown_rows" in refused("evaluate", "model", "--similarity", "pairs.txt", "--unknown", "learned", code=2)
-    assert "--similarity" in refused("evaluate", "learned", "--stats", "--unknown", "learned", code=2)
 
 
 def test_compare_prints_paired_tests(folder):

@@ -90,16 +90,3 @@ def test_tags_of_several_columns(documents, tmp_path):
     assert not np.array_equal(known.matrix, alone.matrix)
     inferred = em.load_model(model).infer([row["text"] for row in rows], tags=[[row["label"]] for row in rows])
     np.testing.assert_array_equal(inferred, known.matrix)
-
-
-def test_outputs_are_checked_before_the_model_is_loaded(models, documents, tmp_path):
-    """Neither an unrelated companion file nor an input is replaced, whatever --force says."""
-    (tmp_path / "v.txt").write_text("notes of mine")
-    message = refused("infer", tmp_path / "missing", documents, "-o", tmp_path / "v.npy", "--force", code=1)
-    assert "v.txt exists and does not belong to" in message
-    message = refused("infer", models[0], documents, "-o", documents, "--format", "npy", "--force", *COLUMNS, code=2)
-    assert "CORPUS" in message
-    matrix = tmp_path / "m.npy"
-    matrix.write_bytes(b"")
-    (tmp_path / "m.txt").write_text("one document")
-    assert "CORPUS" in refused("infer", models[0], tmp_path / "m.txt", "-o", matrix, "--force", code=2)

@@ -43,14 +43,6 @@ def test_training_again(model, texts, tmp_path):
     assert predicted.labels[:, 0].tolist() == ["__label__a", "__label__é"]
 
 
-def test_nothing_is_overwritten_unasked(model, texts, tmp_path):
-    assert "overwrite" in refused("quantize", model, "-o", texts, "--force", "--retrain", texts, code=2)
-    (tmp_path / "q.ftz").write_bytes(b"mine")
-    assert "exists" in refused("quantize", model, "-o", tmp_path / "q.ftz", code=1)
-    assert (tmp_path / "q.ftz").read_bytes() == b"mine"
-    expect("quantize", model, "-o", tmp_path / "q.ftz", "--force")
-
-
 def test_a_small_model_of_words(tmp_path):
     model = word_model(words=600)
     model.save(tmp_path / "model")

@@ -27,12 +27,25 @@ FILES = {
     "there/precious": "kept",
     "new.npy": "",
     "new.txt": "emu\n",
+    "counts.txt": "the 9\nking 8\n",
+    "start.txt": "king 1 2\nqueen 3 4\n",
+    "folder.arrow/x": "",
+    "damaged.toml": "dim = ",
+    "duplicate.toml": "dim = 1\ndim = 2\n",
+    "other.toml": "tag-combination = 'sum'\n",
+    "settings.txt": "epochs = 1\n",
 }
+BOTH = ("train", "tune")
+LOGS = {  # what a log would overwrite, with what `train` says of it
+    "model": "--out", "model/run.jsonl": "--out", "model.checkpoints": "the checkpoints", "start.txt": "--init",
+    "counts.txt": "--vocabulary",
+}  # fmt: skip
 TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
 CONTINUE = ["train", "--continue", "model", "text.txt", "-o", "x"]
 CLASSIFIER = ["train", "classifier", "labels.txt", "-o", "x"]
 TUNE = ["tune", "skipgram", "text.txt", "-o", "x", "--metric", "similarity:pairs.tsv", "--trials", "1"]
 TUNED = ["tune", "classifier", "labels.txt", "-o", "x", "--trials", "1", "--metric"]
+LOG = [*TRAIN[:-1], "model", "--init", "start.txt", "--vocabulary", "counts.txt", "--dim", "2", "--force", "--log"]
 INDUCE = ["induce", "model", "text.txt", "words.txt", "-o", "x.txt"]
 SHIFT = ["shift", "rows.jsonl", "--text-column", "text"]
 EVALUATE = ["evaluate", "v.bin"]
@@ -41,6 +54,67 @@ FIT = ["fit", "v.bin", "-o", "x"]
 QUANTIZE = ["quantize", "m.ftz", "-o", "x.ftz"]
 BAD = [
     (["nonsense"], 2, ["'nonsense'"]),
+    (["supervised", "-input", "t.txt"], 2, ["Use train classifier."]),
+    (["test", "m.bin", "t.txt"], 2, ["Use evaluate --labels."]),
+    (["trian"], 2, ["Use train."]),
+    (["xyzzy"], 2, ["See --help."]),
+    ([*TRAIN, "--vector_size", "4"], 2, ["No such option: --vector_size. ", "Use --dim."]),
+    ([*TRAIN, "-size", "4"], 2, ["No such option: -size. ", "Use --dim."]),
+    ([*TRAIN, "-minCount", "4"], 2, ["No such option: -minCount. ", "Use --min-count."]),
+    ([*TRAIN, "-output", "v"], 2, ["No such option: -output. ", "Use --out."]),
+    ([*TRAIN, "--vocab", "4"], 2, ["No such option: --vocab. ", "Use --vocabulary."]),
+    ([*TRAIN, "--epohcs", "4"], 2, ["No such option: --epohcs. ", "Use --epochs."]),
+    ([*TRAIN, "-cbow", "1"], 2, ["No such option: -cbow. ", "skipgram or cbow"]),
+    ([*TRAIN, "-hs", "1"], 2, ["No such option: -hs. ", "objective"]),
+    ([*TRAIN, "-wordNgrams", "2"], 2, ["No such option: -wordNgrams. ", "trainer classifier"]),
+    ([*TRAIN, "--wat", "1"], 2, ["No such option: --wat. ", "See --help."]),
+    *(([one, "fasttext", *TRAIN[2:], "--tie"], 2, ["No such option: --tie. ", "cbow, skipgram"]) for one in BOTH),
+    *(([one, *TRAIN[1:], "--tag-count", "2"], 2, ["of paragraph-dm."]) for one in BOTH),
+    ([*TRAIN, "--min-learning-rate", "1"], 2, ["--min-learning-rate 1.0", "--learning-rate"]),
+    (["train", "fasttext", *TRAIN[2:], "--max-n", "0", "--buckets", "9"], 2, ["--max-n above 0"]),
+    ([*TRAIN, "--config", "missing.toml"], 1, ["missing.toml", "cannot be read"]),
+    ([*TRAIN, "--config", "there"], 1, ["there"]),
+    ([*TRAIN, "--config", "damaged.toml"], 1, ["damaged.toml", "settings in TOML"]),
+    ([*TRAIN, "--config", "duplicate.toml"], 1, ["duplicate.toml", "settings in TOML"]),
+    ([*TRAIN, "--config", "latin.txt"], 1, ["latin.txt", "settings in TOML"]),
+    ([*TRAIN, "--config", "other.toml"], 2, ["other.toml", "setting of paragraph-dm"]),
+    ([*TRAIN[:-1], "text.txt", "--force"], 2, ["output text.txt", "corpus text.txt"]),
+    ([*TRAIN[:-1], "text.npy", "--force"], 2, ["output text.txt", "corpus text.txt"]),
+    (["vocabulary", "text.txt", "-o", "text.txt", "--force"], 2, ["output text.txt", "corpus text.txt"]),
+    *(([*LOG, log], 2, [f"output {log} would overwrite {conflict} "]) for log, conflict in LOGS.items()),
+    ([*CONTINUE, "--log", "model/model.json", "--force"], 2, ["overwrite --continue model"]),
+    *(
+        ([*TRAIN[:-1], out, option, file, "--force"], 2, [f"output {replaced} would overwrite {option} {file}"])
+        for option, file, out, replaced in (
+            ("--vocabulary", "counts.txt", "counts.npy", "counts.txt"),
+            ("--vocabulary", "counts.txt", "counts.txt", "counts.txt"),
+            ("--init", "start.txt", "start.npy", "start.txt"),
+            ("--continue", "model", "model/part.bin", "model/part.bin"),
+            ("--config", "settings.txt", "settings.npy", "settings.txt"),
+        )
+    ),
+    (["vocabulary", "missing", "-o", "folder.arrow", "--force"], 1, ["folder.arrow is a folder"]),
+    (["phrases", "sample", "-o", "folder.arrow", "--force"], 1, ["folder.arrow is a folder"]),
+    (["evaluate", "missing", "--report", "folder.arrow", "--force"], 1, ["folder.arrow is a folder"]),
+    (["vocabulary", "text.txt", "-o", "v.csv"], 1, [".arrow", ".txt", "v.csv"]),
+    (["vocabulary", "text.txt", "-o", "v.txt", "--documents", "blocks"], 2, ["--min-documents"]),
+    ([*TRAIN, "--validation", ".1", "--stop-similarity", "wordsim353"], 2, ["--stop-similarity"]),
+    ([*TRAIN, "--validation", "missing.txt"], 1, ["missing.txt"]),
+    ([*TRAIN, "--cluster", "nowhere"], 2, ["local:N"]),
+    ([*CLASSIFIER[:-1], "x.ftz"], 2, ["quantize"]),
+    (["cache", "--limit", "much"], 2, ["'much'"]),
+    (["info", "none"], 1, ["none does not exist"]),
+    (["info", "text.txt", "--methods"], 2, ["is: text"]),
+    (["info", "model", "--methods", "--json"], 2, ["--methods cannot be combined with --json"]),
+    (["concordance", "text.txt", "kin"], 1, ["'kin'", "king", "corpus"]),
+    ([*EVALUATE[:1], "model", "--similarity", "same.tsv", "--unknown", "learned"], 2, ["unknown_rows"]),
+    ([*EVALUATE, "--stats", "--unknown", "learned"], 2, ["--similarity"]),
+    (["predict", "m.ftz", "latin.txt"], 1, ["--encoding-errors"]),
+    ([*QUANTIZE[:-1], "labels.txt", "--force", "--retrain", "labels.txt"], 2, ["overwrite"]),
+    ([*QUANTIZE[:-1], "new.npy"], 1, ["new.npy", "exists"]),
+    (["infer", "missing", "text.txt", "-o", "new.npy", "--force"], 1, ["new.txt exists and does not belong to"]),
+    (["infer", "documents", "text.txt", "-o", "text.txt", "--format", "npy", "--force"], 2, ["CORPUS"]),
+    (["infer", "documents", "new.txt", "-o", "new.npy", "--force"], 2, ["CORPUS"]),
     (["train", "no-such", "text.txt", "-o", "x"], 2, ["trainer", "'no-such'", "cbow"]),
     (["train", "skipgram", "missing.txt", "-o", "x"], 1, ["missing.txt"]),
     (["train", "skipgram", "empty.txt", "-o", "x"], 1, ["no words", "empty.txt"]),
@@ -202,8 +276,8 @@ BAD = [
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("refusals")
-    (folder / "there").mkdir()
     for name, content in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content)
     (folder / "latin.txt").write_bytes(b"caf\xe9 au lait")
     (folder / "cut.gz").write_bytes(gzip.compress(os.urandom(5000).hex().encode())[:3000])
@@ -214,6 +288,7 @@ def place(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         expect("train", "skipgram", "text.txt", "-o", "model", *SMALL)
+        (folder / "model" / "part.bin").touch()
         expect("train", "classifier", "labels.txt", "-o", "classifier", "--dim", "2", "--epochs", "1")
         expect("train", "paragraph-dbow", "text.txt", "-o", "documents", *SMALL)
         expect("index", "lsh", "v.bin", "-o", "saved", "--bits", "64")
@@ -221,10 +296,15 @@ def place(tmp_path_factory):
     return folder
 
 
+def state(place):
+    """Each file and folder, with its size and when it was written."""
+    return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in place.rglob("*")}
+
+
 @pytest.mark.parametrize(("args", "code", "facts"), BAD, ids=[" ".join(args) for args, _, _ in BAD])
 def test_bad_input_gets_one_line_and_leaves_nothing(place, monkeypatch, args, code, facts):
     monkeypatch.chdir(place)
-    before = sorted(place.rglob("*"))
+    before = state(place)
     message = refused(*args, code=code)
     assert all(fact in message for fact in facts), message
-    assert sorted(place.rglob("*")) == before
+    assert state(place) == before

@@ -111,18 +111,3 @@ def test_only_a_saved_model_is_replaced_and_this_is_checked_before_training(text
     assert (tmp_path / "v" / "model.json").read_bytes() == before
     assert not (tmp_path / "link").is_symlink()
     assert em.load_model("link").name == "cbow"
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["vocabulary", "missing", "-o", "out.arrow"],
-        ["phrases", "sample", "-o", "out.arrow"],
-        ["evaluate", "missing", "--report", "out.arrow"],
-    ],
-    ids=lambda command: command[0],
-)
-def test_a_folder_is_not_replaced_by_a_file(tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "out.arrow").mkdir()
-    assert "out.arrow is a folder" in refused(*command, "--force", code=1)

@@ -116,7 +116,6 @@ def test_a_vector_file_holds_only_the_vectors_and_a_bin_file_the_classifier(line
     assert len(em.load(tmp_path / "m.vec")) == 6
     expect("train", "classifier", lines, *SMALL, "-o", tmp_path / "m.npy")
     assert len(em.load(tmp_path / "m.npy")) == 6
-    assert "quantize" in refused("train", "classifier", lines, *SMALL, "-o", tmp_path / "m.ftz", code=2)
     result = expect("train", "classifier", lines, *SMALL, "-o", tmp_path / "m.bin")
     assert "saved a classifier of 3 labels and 6 words" in result.stderr
     assert predicted(tmp_path / "m.bin", "a dull film") == ["__label__bad"]

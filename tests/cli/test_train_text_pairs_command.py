@@ -42,9 +42,6 @@ def test_inputs_have_proportions(rated, tmp_path):
     corpus = em.Corpus(rated, (folder, 3), pairs=em.corpora.PairFormat())
     model = em.DualEncoder(dim=8, epochs=2, batch_size=2).train(corpus, threads=1)
     assert [np.array_equal(model.vectors.matrix, one) for one in matrices] == [True, False, True, False]
-    message = commands.refused("train", "text-pairs", f"{rated}:0", "-o", tmp_path / "m", *SMALL, code=2)
-    assert "proportion" in message
-    assert "--weight-column" not in message
 
 
 def test_pairs_with_an_empty_side_are_dropped_with_a_warning(tmp_path):

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import process, refused
+from commands import process
 
 import embeddings as em
 from embeddings.cluster.cluster_task import ClusterError
@@ -64,12 +64,6 @@ def test_progress_tells_of_the_workers(text, tmp_path):
     assert result.returncode == 0, result.stderr
     assert re.search("trained in .* saved 60 vectors", result.stderr), result.stderr
     assert em.load_model(tmp_path / "v").record["cluster"]["merges"] > 1
-
-
-def test_options_that_belong_together(text, tmp_path):
-    out = ["-o", tmp_path / "v"]
-    assert "--cluster" in refused("train", "skipgram", text, *out, "--workers", 2, code=2)
-    assert "local:N" in refused("train", "skipgram", text, *out, "--cluster", "nowhere", code=2)
 
 
 @pytest.mark.slow
