@@ -1,8 +1,7 @@
 """`embeddings neighbours`: print the nearest neighbours of words."""
 
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -12,7 +11,6 @@ from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, ex
 from embeddings.cli.output import asked, note, print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import EmbeddingsError
 from embeddings.models.loading import load
 from embeddings.vectors.index import as_index, load_index
 from embeddings.vectors.search import Query
@@ -52,38 +50,31 @@ def command(
     """
     require("allow_faiss", "index")
     exclude("confidence", "index", "restrict", "documents", "among", "method")
-    if not words and not sys.stdin.isatty():
+    if not words and (confidence is not None or not sys.stdin.isatty()):
         raise click.MissingParameter(param_type="argument", param_hint="WORDS")
     source = load(vectors, table="documents" if documents else "vectors", **reading)
-    show: Callable[[Sequence[str]], None]
     if confidence is not None:
-        show = partial(show_confidence, source, confidence, search["top"], as_json)
-    else:
-        target = source if among is None else load(among, table="documents" if documents else "vectors", **reading)
-        search |= {"index": None if index is None else as_index(index, target, allow_faiss=allow_faiss)}
-        search |= {"method": method, "others": None if among is None or method == "cosine" else source}
-        column = "document" if documents and not as_json else "word"
-        show = partial(show_nearest, source, target, search, column, as_json)
+        from embeddings.analysis.confidence import confident_neighbours  # imports scipy
+        from embeddings.analysis.stability_runs import StabilityRuns
+
+        replicates = StabilityRuns.load(confidence)
+        report_lookups(source, words)
+        tables = {word: confident_neighbours(source, replicates, word, top=search["top"]) for word in words}
+        print_rows([{"word": word, **table.record(one)} for word, table in tables.items() for one in table], as_json)
+        for remark in tables[words[0]].notes:
+            note(remark)
+        return
+    target = source if among is None else load(among, table="documents" if documents else "vectors", **reading)
+    search |= {"index": None if index is None else as_index(index, target, allow_faiss=allow_faiss)}
+    search |= {"method": method, "others": None if among is None or method == "cosine" else source}
+    column = "document" if documents and not as_json else "word"
     if words:
-        show(words)
+        show_nearest(source, target, search, column, as_json, words)
     for word in () if words else asked("word> "):
         try:
-            show([word])
-        except EmbeddingsError as error:  # an unknown word, with a suggestion
+            show_nearest(source, target, search, column, as_json, [word])
+        except UnknownWordError as error:
             note(str(error))
-
-
-def show_confidence(source: Vectors, runs: str, top: int, as_json: bool, words: Sequence[str]) -> None:
-    """Print the neighbours of words with their intervals."""
-    from embeddings.analysis.confidence import confident_neighbours  # imports scipy
-    from embeddings.analysis.stability_runs import StabilityRuns
-
-    replicates = StabilityRuns.load(runs)
-    report_lookups(source, words)
-    tables = {word: confident_neighbours(source, replicates, word, top=top) for word in words}
-    print_rows([{"word": word, **table.record(one)} for word, table in tables.items() for one in table], as_json)
-    for remark in tables[words[0]].notes:
-        note(remark)
 
 
 def show_nearest(

@@ -95,7 +95,8 @@ def command(
         result = compare_usage(text, members, trainer, **usage, seed=seed, threads=threads, progress=bar)
     words, lines = result.tables
     if out is not None:
-        write_rows(list(map(words.record, words)), Path(out), force=force)
+        rows = list(map(words.record, words))
+        write_rows(rows[0], rows, Path(out), force=force)
         bar.notice(f"saved {quantity(result.n_words, 'word')} to {out}")
     if as_json:
         print_json(dataclasses.asdict(dataclasses.replace(result, words=result.words[: result.top])))

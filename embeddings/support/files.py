@@ -16,7 +16,7 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
@@ -346,11 +346,11 @@ def try_lock(descriptor: int, *, exclusive: bool) -> bool:
     return True
 
 
-def write_rows(rows: Sequence[Mapping[str, Any]], path: Path, *, force: bool = False) -> None:
+def write_rows(columns: Iterable[str], rows: Iterable[Mapping[str, Any]], path: Path, *, force: bool = False) -> None:
     """Write rows separated by commas, or by tabs as the extension says; missing values are empty, lists have spaces."""
     with atomic_write(path, force=force) as fresh, fresh.open("w", encoding="utf-8", newline="") as stream:
         delimiter = "," if path.suffix.lower() == TABLES[0] else "\t"
-        out = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter, lineterminator="\n")
+        out = csv.DictWriter(stream, list(columns), delimiter=delimiter, lineterminator="\n")
         out.writeheader()
         for row in rows:
             items = row.items()

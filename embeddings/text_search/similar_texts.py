@@ -56,6 +56,7 @@ def similar_pairs(
 
 
 COLUMNS = dict.fromkeys(("first", "first_text", "second", "second_text", "cosine"), "")
+GROUP_COLUMNS = "group", ID, TEXT, "cosine"
 
 
 def find_pairs(
@@ -107,8 +108,8 @@ def group_rows(table: pa.Table, pairs: np.ndarray, cosines: np.ndarray) -> Itera
     """Yield the texts in groups of `find_pairs`, with their cosines with the first text of their group."""
     for number, (rows, values) in enumerate(group_pairs(pairs, cosines), 1):
         columns = [to_list(table.column(name).take(rows)) for name in (ID, TEXT)]
-        for name, text, cosine in zip(*columns, values.tolist(), strict=True):
-            yield {"group": number, ID: name, TEXT: text, "cosine": cosine}
+        for cells in zip(*columns, values.tolist(), strict=True):
+            yield dict(zip(GROUP_COLUMNS, (number, *cells), strict=True))
 
 
 def group_pairs(pairs: np.ndarray, cosines: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

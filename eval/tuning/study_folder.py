@@ -243,7 +243,7 @@ SCORES = ("score", "value", "low", "high", "difference", "p")  # columns
 def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None) -> None:
     """Write the trials as a table and the report of a search into its folder."""
     rows = tuning.trial_rows()
-    write_rows(rows, folder.path / TABLE, force=True)
+    write_rows(rows[0], rows, folder.path / TABLE, force=True)
     assert tuning.best is not None
     study = folder.study
     states = [trial.state for trial in tuning.trials]

@@ -74,10 +74,12 @@ def test_it_finds_texts_also_those_that_are_added_while_it_runs(tmp_path, monkey
         (best,) = ask(address, query="songs and piano", top=1)
         assert best["id"] == "2"
         assert best["text"] == "A concert with songs and piano"
+        assert best["cosine"] > ask(address, query="songs and piano")[1]["cosine"]
+        assert ask(address, query="songs and piano", min_cosine=1) == []
         assert "4" not in {hit["id"] for hit in ask(address, query="orchestra")}
         run_shell(added)
         assert ask(address, query="orchestra")[0]["id"] == "4"
         assert [hit["id"] for hit in ask(address, query="the", where='id == "3"')] == ["3"]
-        for wrong in ({"where": "kind == 1"}, {"top": 0}):
+        for wrong in ({"where": "kind == 1"}, {"top": 0}, {"min_cosine": 2}):
             with pytest.raises(HTTPError, match="422"):
                 ask(address, query="orchestra", **wrong)
