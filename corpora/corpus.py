@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder, warn_once
 from embeddings.corpora.documents import PREFIXED
-from embeddings.corpora.encoded_corpus import PROPORTIONS, EncodedCorpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
 from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.columns import column_names
@@ -158,15 +157,11 @@ class Corpus:
         self.rows: int | None = check_value("rows", rows, Positive | None, {})
         self.lines: Lines = check_value("lines", lines, Lines, {})
         self.max_types: int | None = check_value("max_types", max_types, Positive | None, {})
-        is_weighted = vectors is not None or isinstance(pairs, PairFormat)
         weights: list[float | None] = [None] * len(sources)
-        weight_name = "proportion" if vectors is None else "weight"
-        given, weights = split_weights(sources, weight_name) if is_weighted else (list(sources), weights)
+        given, weights = (list(sources), weights) if vectors is None else split_weights(sources)
         resolved = [resolve_source(source) for source in given]
         self.sources = [item for items in resolved for item in items]
-        sizes_and_weights = [(len(items), weight or 1.0) for items, weight in zip(resolved, weights, strict=True)]
-        self.weights = [weight for n_items, weight in sizes_and_weights for _ in range(n_items)]
-        self.proportions = sizes_and_weights if pairs is not None and any(weights) else []  # sources of each input
+        self.weights = [weight or 1.0 for items, weight in zip(resolved, weights, strict=True) for _ in items]
         self.paths = [Path(display_name(source)) for source in given if isinstance(source, str | os.PathLike)]
         formats = {"labels": labels, "pairs": pairs, "vectors": vectors}
         others = {
@@ -203,8 +198,6 @@ class Corpus:
         given: dict[str, Any] = {name: asdict(one) for name, one in formats.items() if one is not None}
         if self.vectors is not None:
             given["vectors"]["weights"] = self.weights
-        if self.proportions:
-            given["pairs"]["proportions"] = self.proportions
         lines = {} if self.lines == "separate" else {"lines": self.lines}
         return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **lines, **given}
 
@@ -297,7 +290,7 @@ class Corpus:
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
         """Encode all sources; returns the fields of the description that reading determines."""
-        reader, has_prefix, sizes = self.new_reader(report, block_size, encoder.threads), False, list[int]()
+        reader, has_prefix = self.new_reader(report, block_size, encoder.threads), False
 
         def blocks(source: Source, weight: float) -> Iterator[TextBlock]:
             nonlocal has_prefix
@@ -305,24 +298,20 @@ class Corpus:
                 has_prefix |= batch.unit != "row"
                 yield TextBlock(batch.data, batch.starts[1:], tags=string_lists(batch.labels))
             for block in () if self.labels else reader.read(source):
-                sizes[-1] += len(block)
                 yield block if block.vectors is None else replace(block, vectors=weighted(block.vectors, weight))
 
         tags = column_names(self.tag_column)
         with reader.opener:
             for source, weight in zip(self.sources, self.weights, strict=True):
-                sizes.append(0)
                 encoder.add(blocks(source, weight), source.name, source.tags(tags) if isinstance(source, File) else ())
         if not isinstance(reader.columns, RowReader):
             return reader.description if self.labels is None else {**reader.description, PREFIXED: has_prefix}
         reader.columns.finish(", ".join(source.name for source in self.sources))
-        counts, found = iter(sizes), reader.description
+        found = reader.description
         if isinstance(reader.columns, PairReader):
             found[PAIR_SIDES] = reader.columns.n_texts
         if self.vectors is not None:
             found[VECTOR_DIM] = reader.columns.dim
-        if self.proportions:
-            found[PROPORTIONS] = [[sum(islice(counts, n_sources)), part] for n_sources, part in self.proportions]
         return found
 
     def new_reader(self, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int = 1) -> SourceReader:

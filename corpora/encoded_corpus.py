@@ -21,7 +21,6 @@ from embeddings.support.files import acquire_shared
 
 COLUMN = "tag"
 FORMAT = 9
-PROPORTIONS = "proportions"  # in the description of pairs: the number of pairs of each input and its proportion
 META = "meta.json"
 IDS = "ids.npy"
 SENTENCES = "sentences.npy"

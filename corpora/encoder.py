@@ -221,7 +221,7 @@ class Encoder:
             vocabulary.save(self.folder / encoded_corpus.VOCABULARY)
             meta = {
                 "format": encoded_corpus.FORMAT,
-                "fingerprint": self.fingerprint(vocabulary, description.get(encoded_corpus.PROPORTIONS)),
+                "fingerprint": self.fingerprint(vocabulary),
                 "tokens": self.ids.count,
                 "types": len(vocabulary),
                 "max_undercount": self.words.max_undercount,
@@ -235,7 +235,7 @@ class Encoder:
             }
             encoded_corpus.write_meta(self.folder, meta, {encoded_corpus.IDS: self.ids.file_digest})
 
-    def fingerprint(self, vocabulary: Vocabulary, proportions: Any = None) -> str:
+    def fingerprint(self, vocabulary: Vocabulary) -> str:
         """Return a digest of everything that a trainer sees of the corpus."""
         # without the lengths, "a bc" and "ab c" would have one digest
         lengths = to_numpy(pc.binary_length(vocabulary.column))
@@ -243,7 +243,6 @@ class Encoder:
         digest.update(memoryview(vocabulary.column.buffers()[2])[: int(lengths.sum())])
         for file in self.files():
             digest.update(file.digest.digest())
-        digest.update(b"" if proportions is None else repr(proportions).encode())
         return digest.hexdigest()[:32]
 
     def files(self) -> list[ArrayFile | encoded_corpus.TagFile]:

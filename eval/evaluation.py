@@ -22,7 +22,6 @@ from embeddings.eval.tasks import (
     text_classification,
     text_labels,
     text_similarity,
-    vector_statistics,
     word_association,
     word_categories,
     word_similarity,
@@ -39,8 +38,8 @@ from embeddings.vectors.vectors import Vectors
 
 ALL_KINDS = (  # in the order of results
     word_similarity.KIND, analogies.KIND, phrase_composition.KIND, word_categories.KIND, word_translation.KIND,
-    word_association.KIND, tagging.KIND, perplexity.KIND, vector_statistics.KIND, document_classification.KIND,
-    text_similarity.KIND, retrieval.KIND, text_labels.CLUSTERING, text_labels.PROBE, text_classification.KIND,
+    word_association.KIND, tagging.KIND, perplexity.KIND, document_classification.KIND,
+    text_similarity.KIND, retrieval.KIND, text_labels.CLUSTERING, text_classification.KIND,
 )  # fmt: skip
 KINDS = {kind.name: kind for kind in ALL_KINDS}
 
@@ -123,7 +122,7 @@ def check_kinds(kinds: Sequence[Kind], settings: Mapping[str, Any]) -> None:
             required = f"{', '.join(first)} or {last}" if first else str(last)
             raise SettingError(f"{S[name]} requires {required}")
     half = settings.get("half")
-    others = [kind for kind in kinds if "half" not in kind.defaults and kind is not vector_statistics.KIND]
+    others = [kind for kind in kinds if "half" not in kind.defaults]
     if half not in (None, ALL) and others:
         known = ", ".join(kind.name for kind in ALL_KINDS if "half" in kind.defaults)
         raise SettingError(f"{S.half(half)} cannot be combined with {others[0].name}: only {known} have halves")
@@ -185,9 +184,7 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
         pairs: similarity of texts: a table of rated pairs.
         retrieval: the three files of a set, (QUERIES, CORPUS, QRELS), in the layout of BEIR; or several sets.
         clustering: clustering of texts by k-means: a labelled table.
-        probe: classification of texts by logistic regression: labelled tables, as for `documents`.
         labels: labelled texts: lines with labels as for fastText, or a table. Excludes other kinds.
-        stats: also compute statistics: norms, isotropy, hubs among nearest neighbours.
         compose: also score similarity with vectors composed for unknown words. Results report how many pairs have one.
         restrict: answer analogies from this many most frequent words, or "all"; one or several. The default is all
             and 30000.
@@ -207,8 +204,8 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
         stemming: rank by the stems of words in this language, such as "english".
         index: the index of vectors that retrieval uses, such as lsh:bits=512; by default search is exact.
         target: the vectors of the other language for translation, or their path; see `align`.
-        encoding_errors: "strict", "replace" or "ignore" for bytes of pairs, retrieval, clustering, probe and labelled
-            files that are not valid.
+        encoding_errors: "strict", "replace" or "ignore" for bytes of pairs, retrieval, clustering, documents and
+            labelled files that are not valid.
         k: maximum number of labels per text; -1 for all.
         threshold: minimum probability of a label.
         metrics: also report precision-at-recall:PERCENT or recall-at-precision:PERCENT, of one label with :LABEL behind
@@ -218,7 +215,7 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
         encoding: the encoding of labelled texts, such as "cp1252".
         threads: of the prediction of labels; by default all cores.
         pool, constant, frequencies, remove_components, fit_on, dim: how vectors of texts are pooled for pairs,
-            retrieval, clustering and probe; see `embeddings.embed`. `fit_on` is the path of a file.
+            retrieval, clustering and documents; see `embeddings.embed`. `fit_on` is the path of a file.
 
     Raises:
         SettingError: nothing is requested, a setting is out of range, or the vectors lack what a set requires.

@@ -85,10 +85,8 @@ def write_sets(folder):
         "translation": {"translation": write("d", [f"w{n} w{n}" for n in range(60)]), "target": folder / "target.vec"},
         "association": {"association": write("lists.tsv", ["test\tlist\tword\trole", *lists])},
         "tagging": {"tagging": f"{write('train', tagged[:120])},{write('test', tagged[120:])}"},
-        "stats": {"stats": True},
         "documents": {"documents": texts},
         "pairs": {"pairs": write_csv(folder / "texts-of-pairs.csv", ("a", "b", "score"), pairs)},
         "retrieval": {"retrieval": write_retrieval(folder)},
         "clustering": {"clustering": texts},
-        "probe": {"probe": texts},
     }

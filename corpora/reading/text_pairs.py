@@ -164,10 +164,6 @@ OTHER_NAMES = ("id", "_id", "label", "labels", "class", "category")  # of column
 class PairFormat:
     """How pairs of texts are read from sources.
 
-    In a corpus, the path of a source may end with a colon and its proportion, as in "more.csv:3"; other sources are
-    tuples such as `(table, 3)`. An epoch then draws as many pairs as there are, from each source in its proportion, by
-    default 1, whatever its size. Without any proportion each pair is read once.
-
     Arguments:
         kinds: what a pair is, several separated by commas. "columns": a row of a table, or a line of texts separated by
             tabs. Made from documents: "title-body" (the title and each paragraph), "neighbouring-paragraphs",

@@ -96,8 +96,8 @@ class VectorFormat:
         return RowReader(resolve, "texts with vectors")
 
 
-def split_weights(sources: Iterable[Any], name: str) -> tuple[list[Any], list[float | None]]:
-    """The sources and their weights, None for a source without one; `name` is weight or proportion, for messages."""
+def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float | None]]:
+    """The sources and their weights, None for a source without one."""
     plain, weights = [], []
     for source in sources:
         weight: Any = None
@@ -105,6 +105,6 @@ def split_weights(sources: Iterable[Any], name: str) -> tuple[list[Any], list[fl
             source, weight = source
         elif isinstance(source, str) and not os.path.exists(source) and (match := WEIGHTED.fullmatch(source)):
             source, weight = match[1], float(match[2])
-        weights.append(check_value(name, weight, float | None, {"gt": 0, "le": MAX_WEIGHT}))
+        weights.append(check_value("weight", weight, float | None, {"gt": 0, "le": MAX_WEIGHT}))
         plain.append(source)
     return plain, weights

@@ -49,8 +49,8 @@ def command(
     A group of models (`embeddings train --runs`) or NAME=PATH,PATH are runs of one setting: `value` is their mean, `sd`
     the standard deviation over runs, and the interval counts both test items and runs.
 
-    --pairs, --retrieval, --clustering and --probe score vectors of texts, pooled from those of words as `embeddings
-    embed` does; a probe is logistic regression, reported with the score of the most frequent label.
+    --pairs, --retrieval, --clustering and --documents score vectors of texts, pooled from those of words as `embeddings
+    embed` does; labels of documents are predicted by logistic regression, beside the most frequent label.
 
     With --labels, VECTORS are classifiers: precision, recall and F1 of the K most probable labels, calibration error,
     and the most frequent confusions of labels. Where each text has one label, F1 equals precision and recall, which

@@ -17,9 +17,10 @@ from embeddings.support.docstrings import argument_texts
 from embeddings.vectors.index import load_index
 
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
-REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}
+REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",)}
 COMMON = (  # in short help
-    "similarity", "analogy", "categories", "pairs", "retrieval", "probe", "labels", "half", "ranking", "k", "threshold",
+    "similarity", "analogy", "categories", "pairs", "retrieval", "documents", "labels", "half", "ranking", "k",
+    "threshold",
 )  # fmt: skip
 
 
@@ -51,8 +52,6 @@ def options() -> list[click.Option]:
 def set_option(kind: Kind) -> Option:
     """The option for test sets of a kind."""
     help = re.sub(r"`([a-z]+)`", r"--\1", argument_texts(evaluate)[kind.name])
-    if kind.metavar is None:
-        return option(f"--{kind.name}", help, bool)
     files = kind.metavar.removesuffix("...")
     return option(f"--{kind.name}", help, files, multiple=True, nargs=len(files.split()))
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings.eval.evaluation import Suite, compare_scores
 from embeddings.eval.statistics.results import Comparison, Comparisons, ItemScores, Result, Scores
-from embeddings.eval.tasks.vector_statistics import SET as STATISTICS
 from embeddings.eval.test_sets import content_fingerprint
 from embeddings.models.model_files import package_versions
 from embeddings.support.files import atomic_write
@@ -123,10 +122,10 @@ def render(
     results = [one.result() for part in scores for one in part]
     names = [part[0].vectors for part in scores]
     record = run_record(suite, list(map(as_vectors, vectors)), names, command)
-    protocols: dict[str, dict[str, None]] = {}  # the test sets, or statistics, that each protocol describes
+    protocols: dict[str, dict[str, None]] = {}  # the test sets that each protocol describes
     for one in results:
         if one.protocol:
-            protocols.setdefault(one.protocol, {})[one.measure if one.set == STATISTICS else one.set] = None
+            protocols.setdefault(one.protocol, {})[one.set] = None
     data = {"record": record, "results": [dataclasses.asdict(one) for one in results]}
     jinja2 = import_library("jinja2")
     environment = jinja2.Environment(

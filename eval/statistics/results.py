@@ -46,13 +46,12 @@ class Key:
         measure: "spearman" or "pearson" (-1 to 1), "accuracy", "f1", "micro-f1", "macro-f1", "purity",
             "v-measure", "ndcg@10", "recall@10", "recall@100", "mrr@10", "precision@1", "precision@5" or "permutation p"
             (0 to 1), "effect size" (in standard deviations), a measure of held-out phrases, "held-out loss" or
-            "perplexity", or the name of a statistic.
+            "perplexity".
         section: a section of an analogy set or its kind such as "semantic", a tag, "words with a vector" or "words
             without a vector", a category, or a label; None for the whole set.
         restrict: analogies are answered from this many most frequent words; None for all.
-        method: of analogies "3cosadd" or "3cosmul"; of tagging the window; of a
-            probe "logistic regression" or "most frequent label"; of retrieval
-            the ranking, if one was chosen.
+        method: of analogies "3cosadd" or "3cosmul"; of tagging the window; "most
+            frequent label"; of retrieval the ranking, if one was chosen.
         is_detail: whether the section is one of many (a section of an analogy set, a tag, a category, a label).
         half: "dev" or "test" for one of the halves of a set (see `embeddings.eval.test_sets`), or "all".
     """
@@ -77,7 +76,7 @@ class Result(Key):
             for tagging and documents, where it is over all items.
         total: items of the set or section.
         low: lower end of the 95 % interval (see `embeddings.eval.statistics.confidence_intervals`). None without a
-            value, for a correlation of fewer than ten pairs, and for statistics, which are over all words.
+            value, for a correlation of fewer than ten pairs.
         high: upper end of the interval.
         reason: why there is no value.
         composed: covered pairs with an out-of-vocabulary word, whose vector was composed.

@@ -1,19 +1,16 @@
-"""Document classification: labels predicted from mean word vectors, inferred vectors, or trained document vectors."""
+"""Document classification: labels predicted from pooled word vectors, inferred vectors, or trained document vectors."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import compress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.tokenizers import resolve_tokenizer
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key
-from embeddings.eval.tasks.evaluation_kind import EmbeddedTexts, Kind, Subject, TextTable, TextVectors
+from embeddings.eval.tasks.evaluation_kind import EmbeddedTexts, Kind, PooledTexts, Subject, TextTable
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
 from embeddings.eval.tasks.text_labels import LabelledTextSet, read_labelled_texts, read_texts
 from embeddings.eval.test_sets import train_and_test_files
@@ -23,20 +20,19 @@ from embeddings.vectors.vectors import Vectors
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentSettings(TextTable):
-    """Which vectors documents have; see `embeddings.evaluate`."""
+class DocumentSettings(TextTable, PooledTexts):
+    """Which vectors documents have, and how those of words are pooled; see `embeddings.evaluate`."""
 
     use_trained_vectors: bool = False
     name_column: str | None = None
-    encoding_errors: DecodingPolicy = "strict"
 
 
 @dataclass(frozen=True)
 class DocumentSet(LabelledTextSet):
     """Documents with labels; those with the same words are in the same fold.
 
-    `names` (documents,) are the names of their trained vectors; None where vectors are inferred, or means of word
-    vectors.
+    `names` (documents,) are the names of their trained vectors; None where vectors are inferred, or pooled from those
+    of words.
     """
 
     names: Sequence[str] | None = None
@@ -75,7 +71,7 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     is_tested = np.zeros(len(test.texts), bool)
     for _, test_rows in test.splits:
         is_tested[test_rows] = True
-    matrix, about, pooled = represent(subject.word_source, test, is_tested)
+    matrix, about, pooled = represent(subject, test)
     covered = np.asarray(matrix.any(axis=1))
     labels, label = np.unique(test.labels, return_inverse=True)
     unnamed, unknown = "no document has a vector of its name", "no word of the documents is known"
@@ -105,28 +101,22 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     return scores if pooled is None else [*scores, pooled.coverage(subject.name, test.name)]
 
 
-def represent(
-    source: Vectors | Model, test: DocumentSet, is_tested: NDArray[np.bool_]
-) -> tuple[np.ndarray, str, EmbeddedTexts | None]:
-    """The vectors of the documents (documents, dim), their description, and the pooled word vectors of tested ones.
+def represent(subject: Subject, test: DocumentSet) -> tuple[np.ndarray, str, EmbeddedTexts | None]:
+    """The vectors of the documents (documents, dim), their description, and the pooled word vectors.
 
     Nothing is pooled for trained vectors.
     """
+    source = subject.word_source
     if test.names is not None:
         document_vectors = source if isinstance(source, Vectors) else source.documents
         document_vectors.check_finite()
         rows = [document_vectors.index(name) if name in document_vectors else -1 for name in test.names]
         table = np.append(document_vectors.matrix, np.zeros((1, document_vectors.dim), np.float32), axis=0)
         return table[rows], TRAINED, None
-    # the coverage of words is that of the tested documents, so these are embedded by themselves
-    if isinstance(source, Model) and DOCUMENTS in source.tables:
-        words = TextVectors(source.vectors, {})
-        return source.infer(texts=test.texts), INFERRED, words.embed(list(compress(test.texts, is_tested)))
-    texts = TextVectors(source, {})
-    tested = texts.embed(list(compress(test.texts, is_tested)))
-    matrix = np.zeros((len(is_tested), tested.matrix.shape[1]), np.float32)
-    matrix[is_tested], matrix[~is_tested] = tested.matrix, texts.embed(list(compress(test.texts, ~is_tested))).matrix
-    return matrix, MEANS.format(pooling=texts.description), tested
+    words = subject.texts.embed(test.texts)
+    if isinstance(source, Model) and DOCUMENTS in source.tables and not subject.settings.pooling:
+        return source.infer(texts=test.texts), INFERRED, words
+    return words.matrix, MEANS.format(pooling=subject.texts.description), words
 
 
 KIND = Kind(

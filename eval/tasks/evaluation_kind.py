@@ -227,7 +227,7 @@ class Kind:
 
     Arguments:
         name: an argument of `embeddings.evaluate`, and an option of `embeddings evaluate`.
-        metavar: what the option takes, in capitals; ends with ... if it can be repeated; None for a flag.
+        metavar: what the option takes, in capitals; ends with ... if it can be repeated.
         read: a test set from its name or path.
         score: the scores of a subject on a set.
         settings: the class of its settings.
@@ -237,7 +237,7 @@ class Kind:
     """
 
     name: str
-    metavar: str | None
+    metavar: str
     read: Callable[[Any, Any], Any]
     score: Callable[[Subject, Any], Iterable[ItemScores]]
     settings: type[KindSettings] = KindSettings

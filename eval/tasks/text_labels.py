@@ -1,22 +1,18 @@
-"""Labels of texts: how well clusters of the text vectors match them, and a linear classifier predicts them."""
+"""Labels of texts: reading them, and how well clusters of the text vectors match them."""
 
 import os
-import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embeddings.corpora.reading.columns import Role
 from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import CorpusError
-from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key, ResampledScores
+from embeddings.eval.statistics.results import ItemScores, Key, ResampledScores
 from embeddings.eval.tasks.evaluation_kind import Kind, PooledTexts, Subject, TextTable
-from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores
 from embeddings.eval.tasks.word_categories import kmeans
 from embeddings.eval.test_sets import FOLDS, Split, set_name, splits_of, train_and_test_files
 from embeddings.support.cosine import normalize
@@ -47,7 +43,7 @@ def read_texts(name: str | os.PathLike[str], settings: Any, *, key: Callable[[st
     """The texts of "TRAIN,TEST", or of one file for cross-validation.
 
     Arguments:
-        settings: `LabelledTextSettings`, or others with these columns.
+        settings: the columns, and how bytes are decoded.
         key: a function of a text; texts with the same value are in the same fold.
 
     Raises:
@@ -167,76 +163,11 @@ def entropy(counts: np.ndarray, total: np.ndarray) -> np.ndarray:
     return np.asarray(-(shares * logs).sum(axis=1))
 
 
-METHOD = "logistic regression"
-MAX_ITERATIONS = 1000
-PROBE_PROTOCOL = (
-    "logistic regression of scikit-learn (L2 penalty, C = 1) on text vectors ({pooling}), standardised over the "
-    "training texts; {split}; a text without a known word is zeros and counts; macro: the mean over labels; interval: "
-    "bootstrap over texts (accuracy: Wilson's)"
-)
-
-
-def score_probe(subject: Subject, test: LabelledTextSet) -> list[ItemScores]:
-    """Accuracy and macro-F1 of a probe, F1 by label, both values of the most frequent label, and word coverage."""
-    vectors, name = subject.texts, subject.name
-    embedded = vectors.embed(test.texts)
-    names, label = np.unique(test.labels, return_inverse=True)
-    reason = None if embedded.covered.any() else NO_WORD
-    predictions = cross_predict(label, test.splits, None if reason else partial(predict, embedded.matrix, label))
-    tested = predictions.most_frequent != NO_LABEL
-    actual, guess, majority = label[tested], predictions.guess[tested], predictions.most_frequent[tested]
-    protocol = PROBE_PROTOCOL.format(pooling=vectors.description, split=test.protocol)
-    covered = embedded.covered[tested]
-    shared = {"vectors": name, "covered": covered, "protocol": protocol, "reason": reason, "note": predictions.note}
-    f1 = partial(F1Scores, **shared, test=TEXTS)
-    key = partial(Key, test.name, method=METHOD)
-    actual_is, guess_is = (side[:, None] == np.arange(len(names)) for side in (actual, guess))
-    scores: list[ItemScores] = [
-        f1(key=key("f1", section=str(one), is_detail=True), actual=actual_is[:, [n]], predicted=guess_is[:, [n]])
-        for n, one in enumerate(names)
-        if actual_is[:, n].any()
-    ]
-    everything = np.ones(len(actual), bool)
-    scores.append(f1(key=key("macro-f1"), actual=actual_is, predicted=guess_is))
-    scores.append(
-        BinaryScores(key=key("accuracy"), correct=actual == guess, members=everything, over_all=True, **shared)
-    )
-    return [*scores, *majority_scores(name, test.name, actual, majority), embedded.coverage(name, test.name)]
-
-
-def predict(
-    matrix: np.ndarray, label: NDArray[np.int64], train_rows: NDArray[np.int64], test_rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], bool]:
-    """The predicted labels of the test texts, and whether the classifier converged."""
-    ConvergenceWarning = import_library("sklearn.exceptions").ConvergenceWarning
-    LogisticRegression = import_library("sklearn.linear_model").LogisticRegression
-    make_pipeline = import_library("sklearn.pipeline").make_pipeline
-    StandardScaler = import_library("sklearn.preprocessing").StandardScaler
-    threadpool_limits = import_library("threadpoolctl").threadpool_limits
-
-    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=MAX_ITERATIONS))
-    rows = matrix.astype(np.float64)
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        probe.fit(rows[train_rows], label[train_rows])
-    has_converged = int(probe[-1].n_iter_.max()) < MAX_ITERATIONS
-    return np.asarray(probe.predict(rows[test_rows]), np.int64), has_converged
-
-
 CLUSTERING = Kind(
     name="clustering",
     metavar="FILE...",
     read=read_clustered_texts,
     score=score_clustering,
-    settings=LabelledTextSettings,
-    options={"text_column": "NAME", "label_column": "NAME"},
-    of_words=False,
-)
-PROBE = Kind(
-    name="probe",
-    metavar="FILE|TRAIN,TEST...",
-    read=read_texts,
-    score=score_probe,
     settings=LabelledTextSettings,
     options={"text_column": "NAME", "label_column": "NAME"},
     of_words=False,

@@ -31,7 +31,7 @@ from embeddings.models.subword_composer import composer
 from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
-from embeddings.plugins.text_pairs.pair_stream import NO_RATES, PairStream, PairTexts, corpus_pairs
+from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs
 from embeddings.plugins.text_pairs.pair_training import (
     NO_ROWS,
     SIF_A,
@@ -318,7 +318,7 @@ class Distillation(Trainer, TextVectorSettings):
             table[:, :dim] = components
 
         shape = BatchShape(min(self.batch_size, len(order)), 1, padded(self.dim))
-        capacity = max_batch_words(source, shape, order, NO_RATES)
+        capacity = max_batch_words(source, shape)
 
         def operands(arrays: Arrays) -> PairOperands:
             return PairOperands(
@@ -350,7 +350,7 @@ class Distillation(Trainer, TextVectorSettings):
                     rows=teacher.shape[1], dim=self.dim, axis="other", init=copy_components, on_continue="copy"
                 ),
             },
-            stream=TextStream(order, shape.pairs, NO_RATES, (source.ids, source.starts)),
+            stream=TextStream(order, shape.pairs, (source.ids, source.starts)),
             kernel=learn_text_pairs,
             operands=operands,
             export=export,

@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.compilation.jit import entry_point
-from embeddings.corpora.encoded_corpus import PROPORTIONS, EncodedCorpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.text_pairs import PAIR_SIDES
 from embeddings.errors import CorpusError
 from embeddings.kernels.block import END, LAST, POSITION, new_cursor
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.random_numbers import random_bits
 from embeddings.support.logs import log
-from embeddings.training.stream import Chunk, ItemStream, systematic_draws
+from embeddings.training.stream import Chunk, ItemStream
 
-NO_RATES = np.empty(0)
 NO_WEIGHTS = np.empty(0, np.float32)
 
 
@@ -80,24 +79,6 @@ def corpus_pairs(
     return texts, order, ratings
 
 
-def draw_rates(encoded: EncodedCorpus, order: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How often an epoch draws each pair of `order`, on average, so that data sets have their proportions of the draws.
-
-    An epoch has as many draws as pairs. Empty if data sets have no proportions.
-    """
-    if PROPORTIONS not in encoded.meta:
-        return NO_RATES
-    sizes, proportions = map(np.array, zip(*encoded.meta[PROPORTIONS], strict=True))
-    numbers = np.searchsorted(np.cumsum(sizes), order, side="right")
-    counts = np.bincount(numbers, minlength=len(sizes))
-    if (is_empty := counts == 0).any():
-        number = int(np.argmax(is_empty)) + 1
-        problem = f"input {number} of {len(sizes)} has no pair with known words and a weight above 0"
-        raise CorpusError(f"{problem}, so it cannot have its proportion of the pairs: leave it out")
-    rates: NDArray[np.float64] = (proportions / counts)[numbers] * (len(order) / proportions.sum())
-    return rates
-
-
 @entry_point
 def count_known_words(texts: PairTexts, counts: np.ndarray) -> None:
     """Count the known words of each text, (texts,)."""
@@ -138,13 +119,11 @@ class PairStream(ItemStream):
     Arguments:
         source: int64 (pairs,), the numbers of the pairs in the order of the corpus.
         batch_size: pairs in a batch; the last one of a share may have fewer.
-        cumulative_rates: float64 (pairs,), of how often an epoch draws each pair; empty if it reads each once.
         arrays: arrays that may be mapped from files, which are checked for truncation.
     """
 
     source: np.ndarray
     batch_size: int
-    cumulative_rates: NDArray[np.float64]
     arrays: Sequence[np.ndarray] = ()
     unit: ClassVar[str] = "pairs"
     fill_from = fill_pairs
@@ -158,18 +137,6 @@ class PairStream(ItemStream):
         """A block for one thread."""
         return PairBlock(new_cursor(), np.zeros(self.batch_size, np.int64), np.zeros(self.batch_size, np.uint64))
 
-    def draws(self, begin: int, end: int, offset: float) -> NDArray[np.int64]:
-        """The pairs of a share."""
-        rates = self.cumulative_rates
-        return self.source[systematic_draws(rates, begin, end, offset)] if len(rates) else self.source[begin:end]
-
-    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
-        """One chunk of the pairs of a share in an epoch, in random order or that of the corpus."""
-        if order is not None or not len(self.cumulative_rates):
-            return super().chunks(begin, end, order)
-        return iter([Chunk(self.draws(begin, end, 0.5), 0, end - begin)])
-
     def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
         """The pairs of the share in random order."""
-        offset = order.random() if len(self.cumulative_rates) else 0.0
-        return iter([Chunk(order.permutation(self.draws(begin, end, offset)), 0, end - begin)])
+        return iter([Chunk(order.permutation(self.source[begin:end]), 0, end - begin)])

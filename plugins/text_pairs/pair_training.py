@@ -17,7 +17,7 @@ from embeddings.models.subword_composer import composer
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import MIN_TEMPERATURE, BatchShape, PairObjective
-from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs, draw_rates
+from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs
 from embeddings.plugins.text_pairs.text_batch import TextBatch
 from embeddings.settings import (
     Dimension,
@@ -242,8 +242,7 @@ class DualEncoder(Trainer, PairSettings):
         tables = self.tables(data.vocabulary, bucket_count(self, data.run_options.continued, NGRAMS, hashes))
         buckets = bucket_rows(hashes, tables[NGRAMS].rows if self.max_n else 1)
         shape = BatchShape(min(self.value_of("batch_size"), len(order)), texts.sides, padded(self.dim))
-        rates = draw_rates(data.encoded, order)
-        capacity = max_batch_words(texts, shape, order, rates)
+        capacity = max_batch_words(texts, shape)
 
         def operands(arrays: Arrays) -> PairOperands:
             return PairOperands(
@@ -259,7 +258,7 @@ class DualEncoder(Trainer, PairSettings):
         dropped = (len(texts.starts) - 1) // texts.sides - len(order)
         return Plan(
             tables=tables,
-            stream=PairStream(order, shape.pairs, np.cumsum(rates), (texts.ids, texts.starts)),
+            stream=PairStream(order, shape.pairs, (texts.ids, texts.starts)),
             kernel=learn_text_pairs,
             operands=operands,
             export=(lambda arrays: self.export(arrays, data.vocabulary)) if self.has_products else None,
@@ -324,12 +323,9 @@ class DualEncoder(Trainer, PairSettings):
         return np.asarray((ratings - np.float32(low)) / np.float32(high - low))
 
 
-def max_batch_words(texts: PairTexts, shape: BatchShape, order: np.ndarray, rates: np.ndarray) -> int:
-    """The largest number of words in a batch of pairs of `order`; an epoch draws each as often as its rate, if any."""
+def max_batch_words(texts: PairTexts, shape: BatchShape) -> int:
+    """The largest number of words in a batch of pairs."""
     lengths = np.minimum(np.diff(texts.starts), texts.limit)
-    if len(rates):
-        repeats = np.minimum(rates.astype(np.int64) + 1, shape.pairs)
-        lengths = np.repeat(lengths.reshape(-1, texts.sides)[order], repeats, axis=0).reshape(-1)
     # The longest texts may meet in one batch, in whatever order an epoch reads them.
     others = max(len(lengths) - shape.pairs * shape.sides, 0)
     return int(np.partition(lengths, others)[others:].sum())

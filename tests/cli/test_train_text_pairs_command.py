@@ -1,7 +1,6 @@
 """`embeddings train text-pairs`: pairs from columns and from documents, further training, and errors of one line."""
 
 import commands
-import numpy as np
 import pytest
 
 import embeddings as em
@@ -26,22 +25,6 @@ def test_pairs_are_columns_of_tables_and_a_model_is_trained_further(rated, tmp_p
     )
     assert em.load_model(further).settings["objective"] == "cosent"
     assert em.load_model(further).settings["dim"] == 8
-
-
-def test_inputs_have_proportions(rated, tmp_path):
-    (tmp_path / "more").mkdir()
-    for number in range(2):
-        (tmp_path / "more" / f"{number}.csv").write_text(rated.read_text())
-    folder = tmp_path / "more"
-    matrices = []
-    for inputs in (["rated.csv", "more:3"], ["rated.csv", "more:6"], ["rated.csv:1", "more:3"], ["rated.csv", "more"]):
-        commands.expect(
-            "train", "text-pairs", *(tmp_path / name for name in inputs), "-o", tmp_path / "m", *SMALL, "--force"
-        )
-        matrices.append(em.load_model(tmp_path / "m").vectors.matrix)
-    corpus = em.Corpus(rated, (folder, 3), pairs=em.corpora.PairFormat())
-    model = em.DualEncoder(dim=8, epochs=2, batch_size=2).train(corpus, threads=1)
-    assert [np.array_equal(model.vectors.matrix, one) for one in matrices] == [True, False, True, False]
 
 
 def test_pairs_with_an_empty_side_are_dropped_with_a_warning(tmp_path):

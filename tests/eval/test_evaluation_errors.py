@@ -183,7 +183,7 @@ def test_unusable_pairs(vectors, tmp_path, rows, settings, fact):
         ([], "0 distinct texts|0 labels"),
     ],
 )
-@pytest.mark.parametrize("kind", ["probe", "documents", "clustering"])
+@pytest.mark.parametrize("kind", ["documents", "clustering"])
 def test_unusable_labels(vectors, tmp_path, rows, fact, kind):
     path = write_csv(tmp_path / "texts.csv", ("text", "label"), rows)
     with pytest.raises(CorpusError, match="label" if kind == "clustering" else fact):
@@ -205,14 +205,14 @@ def test_settings(vectors, tmp_path):
         ({**pairs, "half": "train"}, "half must be one of"),
         ({**pairs, **categories, "half": "dev"}, "half=dev cannot be combined with categories"),
         ({**categories, "half": "dev"}, "half requires"),
-        ({"probe": path, "pol": "sif"}, "pol"),
-        ({"probe": path, "index": "lsh"}, "retrieval"),
+        ({"documents": path, "pol": "sif"}, "pol"),
+        ({"documents": path, "index": "lsh"}, "retrieval"),
         ({**pairs, "ranking": "fused"}, "retrieval"),
         ({"retrieval": write_retrieval(tmp_path), "ranking": "best"}, "best"),
         ({"retrieval": write_retrieval(tmp_path), "index": "no-such"}, "no-such"),
-        ({"probe": path, "rating_column": "x"}, "pairs"),
-        ({"probe": path, "pool": "median"}, "pool"),
-        ({"probe": path, "remove_components": -1}, "remove_components"),
+        ({"documents": path, "rating_column": "x"}, "pairs"),
+        ({"documents": path, "pool": "median"}, "pool"),
+        ({"documents": path, "remove_components": -1}, "remove_components"),
         ({"translation": lexicon}, "target"),
         ({"translation": lexicon, "target": Vectors(["b1"], np.ones((1, 3)))}, "3 components.*align"),
         ({"translation": tmp_path / "missing.txt", "target": vectors}, r"missing\.txt"),

@@ -70,7 +70,7 @@ def test_every_kind_fulfils_the_contract(kind, sets, vectors, tmp_path):
     for one in runs:
         a, b = (part[one.measure, one.section, one.method] for part in values)
         assert (one.runs, one.value) == (3, None if None in (a, b) else pytest.approx((2 * a + b) / 3))
-    for one in evaluate(unknown, **settings) if unknown and kind != "stats" else ():
+    for one in evaluate(unknown, **settings) if unknown else ():
         if one.measure != "word coverage" and one.method not in BASELINES:
             assert (one.value, one.covered) == (None, 0)
     if "half" in KINDS[kind].defaults:
@@ -111,7 +111,7 @@ def test_invalid_bytes_of_test_sets_follow_encoding_errors(vectors, tmp_path):
         (tmp_path / f"{name}.tsv").write_text(text, encoding="utf-8", errors="surrogateescape")
     retrieval = [tmp_path / name for name in ("q.tsv", "d.tsv", "r.tsv")]
     texts = tmp_path / "texts.tsv"
-    for sets in ({"pairs": tmp_path / "pairs.tsv"}, {"retrieval": retrieval}, {"clustering": texts}, {"probe": texts}):
+    for sets in ({"pairs": tmp_path / "pairs.tsv"}, {"retrieval": retrieval}, {"clustering": texts}):
         with pytest.raises(CorpusError, match="UTF-8"):
             em.evaluate(vectors, **sets)
         assert em.evaluate(vectors, **sets, encoding_errors="ignore")

@@ -33,7 +33,7 @@ def report(tmp_path_factory):
         ": s<i>\nword1 word2 word3 word4\nword2 word3 word4 word5\n: gram\nword1 word2 word3 word9\n"
     )
     (folder / "c").write_text("".join(f"word{i}\t{'even' if i % 2 == 0 else 'odd'}\n" for i in range(40)))
-    suite = Suite.read(similarity=folder / "pairs", analogy=folder / "q", categories=folder / "c", stats=True)
+    suite = Suite.read(similarity=folder / "pairs", analogy=folder / "q", categories=folder / "c")
     vectors = [Vectors(words, rng.standard_normal((66, 8))), Vectors(words[:-3], rng.standard_normal((63, 5)))]
     names = ["".join(HOSTILE), "<b>second</b>"]
     scores = [suite.score(one, name) for name, one in zip(names, vectors, strict=True)]
@@ -78,10 +78,10 @@ def test_the_page_embeds_results_as_json(report):
 def test_sections_and_their_content(report):
     page, _, vectors, scores = report
     headings = [re.sub("<[^>]*>", "", one) for one in re.findall(r"<h2[^>]*>(.*?)</h2>", page)]
-    assert headings == ["pairs", "q", "c", "statistics", "Reproduction"]
+    assert headings == ["pairs", "q", "c", "Reproduction"]
     texts = " ".join(Page(re.sub("(?s)<script.*?</script>", "", page)).texts)  # the tables, not the data
     for one in [one.result() for part in scores for one in part]:
-        assert one.value is None or one.set == "statistics" or f"{one.value:.4f}".rstrip("0") in texts
+        assert one.value is None or f"{one.value:.4f}".rstrip("0") in texts
     assert content_fingerprint([list(vectors[0].words), vectors[0].fingerprint]) in texts
     assert all(one in texts for one in ("scikit-learn", "bootstrap over pairs", "p_holm"))
     assert page.count("Paired tests<") == 3

@@ -7,10 +7,6 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, SettingError
-from embeddings.plugins.text_pairs.pair_objectives import BatchShape
-from embeddings.plugins.text_pairs.pair_stream import PairStream, corpus_pairs, draw_rates
-from embeddings.plugins.text_pairs.pair_training import max_batch_words
-from embeddings.training.training_data import prepare
 from embeddings.vectors.subwords import subwords
 
 THINGS = ["red apple", "green pear", "yellow banana", "blue plum", "ripe cherry", "sour lemon"]
@@ -130,62 +126,6 @@ def test_only_the_ratios_of_weights_count_and_a_pair_of_weight_zero_is_left_out(
     assert (some.record["pairs"], some.record["dropped_pairs"]) == (len(pairs) - 3, 3)
 
 
-def data_sets(*sizes, proportions):
-    """A corpus of data sets of pairs with proportions; the words of a pair are its data set and its number."""
-    sets = [[(f"l{n}", f"s{n} p{n}x{k}") for k in range(size)] for n, size in enumerate(sizes)]
-    return em.Corpus(*zip(sets, proportions, strict=True), pairs=em.corpora.PairFormat())
-
-
-def drawn_pairs(corpus, shares=1, seed=None):
-    """The pairs that an epoch draws, by share."""
-    stream = em.DualEncoder(dim=4).plan(prepare(em.DualEncoder(dim=4), corpus, threads=1)).stream
-    rng = None if seed is None else np.random.default_rng(seed)
-    chunks = [next(stream.chunks(begin, end, rng)) for begin, end in itertools.pairwise(stream.bounds(shares))]
-    return [chunk.source[chunk.begin : chunk.end] for chunk in chunks]
-
-
-@pytest.mark.parametrize("seed", [None, 1])
-@pytest.mark.parametrize("shares", [1, 3])
-def test_an_epoch_draws_from_data_sets_in_proportion(seed, shares):
-    sizes, proportions = [90, 5, 25], [1, 2, 1]
-    drawn = drawn_pairs(data_sets(*sizes, proportions=proportions), shares, seed)
-    counts = np.bincount(np.concatenate(drawn), minlength=120)
-    for part, size, share in zip(np.split(counts, [90, 95]), sizes, [30, 60, 30], strict=True):
-        assert part.sum() == pytest.approx(share, abs=shares)
-        assert part.min() >= np.floor(share / size) - (shares > 1)
-        assert part.max() <= np.ceil(share / size) + (shares > 1)
-    is_sorted = all((np.diff(part) >= 0).all() for part in drawn)
-    assert is_sorted == (seed is None)
-    again = drawn_pairs(data_sets(*sizes, proportions=proportions), shares, seed)
-    np.testing.assert_array_equal(np.concatenate(drawn), np.concatenate(again))
-
-
-@pytest.mark.parametrize("proportion", [1, 9])
-def test_batches_have_room_for_the_words_of_repeated_pairs(proportion):
-    long = " ".join(f"w{n}" for n in range(300))
-    sets = [(f"a{n}", f"b{n} c") for n in range(62)], [(long, "c d"), ("e f", "g h")]
-    encoded = em.Corpus((sets[0], 1), (sets[1], proportion), pairs=em.corpora.PairFormat()).encode()
-    texts, order, _ = corpus_pairs(encoded, len(encoded.vocabulary), None)
-    rates = draw_rates(encoded, order)
-    stream = PairStream(order, 16, np.cumsum(rates))
-    words = np.diff(texts.starts).reshape(-1, 2).sum(axis=1)
-    largest = 0
-    for seed in range(20):
-        (chunk,) = stream.chunks(0, 64, np.random.default_rng(seed))
-        largest = max(largest, *words[chunk.source].reshape(4, 16).sum(axis=1))
-    room = max_batch_words(texts, BatchShape(16, 2, 16), order, rates)
-    assert largest <= room <= 2 * largest + 2 * 302
-    train(em.Corpus((sets[0], 1), (sets[1], proportion), pairs=em.corpora.PairFormat()))
-
-
-def test_checkpoints_of_other_proportions_are_of_another_corpus():
-    fingerprints = [data_sets(3, 4, proportions=one).encode().fingerprint for one in ([1, 2], [1, 3], [1, 2])]
-    assert fingerprints[0] == fingerprints[2] != fingerprints[1]
-
-
-RARE = em.Corpus((thing_pairs(), 1), ([("rare", "words")], 2), pairs=em.corpora.PairFormat())
-
-
 @pytest.mark.parametrize(
     ("pairs", "settings", "message"),
     [
@@ -194,7 +134,6 @@ RARE = em.Corpus((thing_pairs(), 1), ([("rare", "words")], 2), pairs=em.corpora.
         ([("a b", "c d", "e f"), ("b", "c", "d")], {"objective": "cosent"}, "requires pairs of 2 texts"),
         (em.Corpus(["a b", "c d"]), {}, "has no pairs of texts"),
         (weighted(thing_pairs(), [0] * 60), {}, r"none of 60 pairs .* weight above 0"),
-        (RARE, {"min_count": 2}, "input 2 of 2 has no pair "),
     ],
 )
 def test_pairs_that_cannot_be_learned_are_refused(pairs, settings, message):

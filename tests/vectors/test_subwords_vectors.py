@@ -164,6 +164,6 @@ def test_evaluation_counts_pairs_with_composed_words(tmp_path):
     with pytest.raises(SettingError, match="compose"):
         em.evaluate(Vectors(["river", "q"], np.eye(2)), similarity=path, compose=True)
     with pytest.raises(SettingError, match=r"compose.*similarity"):
-        em.evaluate(fasttext, stats=True, compose=True)
+        em.evaluate(fasttext, analogy=path, compose=True)
     assert "compose" in scores.protocol
     assert "compose" not in plain.protocol
