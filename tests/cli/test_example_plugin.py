@@ -1,9 +1,7 @@
 """A trainer of another package, installed as users install it, works like the built-in ones."""
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,31 +16,17 @@ PLUGIN = Path(__file__).parents[1] / "example_plugin"
 SUMMARY = "Positive pointwise mutual information, factorised (Levy and Goldberg 2014). For small vocabularies."
 
 
-def run(*command, site):
-    """The output of Python with the package on its path."""
-    process = subprocess.run(
-        [sys.executable, *map(str, command)],
-        env={**os.environ, "PYTHONPATH": str(site)},
-        cwd=site,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert process.returncode == 0, process.stdout + process.stderr
-    return process.stdout
-
-
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site(tmp_path_factory, start_python):
     """A folder where the package is installed."""
-    return install(PLUGIN, tmp_path_factory.mktemp("plugin"))
+    return install(PLUGIN, tmp_path_factory.mktemp("plugin"), start_python)
 
 
-def install(plugin, folder):
+def install(plugin, folder, start_python):
     """Install a copy of a package without network access; returns where."""
     shutil.copytree(plugin, folder / "copy", ignore=shutil.ignore_patterns("__pycache__"))
     options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check"]
-    run("-m", "pip", "install", *options, "--target", folder / "site", folder / "copy", site=folder)
+    start_python("-m", "pip", "install", *options, "--target", folder / "site", folder / "copy", cwd=folder)
     return folder / "site"
 
 
@@ -74,10 +58,10 @@ def test_its_help_has_what_it_supports(installed):
         assert option not in text
 
 
-def test_it_trains_and_saves(site, tmp_path):
+def test_it_trains_and_saves(site, python, tmp_path):
     (tmp_path / "text.txt").write_text("the cat eats\nthe dog eats\nthe cat sleeps\nthe dog sleeps\n" * 20)
     options = ["--dim", "4", "--window", "1", "--seed", "9"]
-    run("-m", "embeddings", "train", "ppmi", tmp_path / "text.txt", "-o", tmp_path / "v", *options, site=site)
+    python("-m", "embeddings", "train", "ppmi", "text.txt", "-o", "v", *options, path=[site])
     model = em.Model.load(tmp_path / "v")
     assert model.name == "ppmi"
     assert model.settings == {"dim": 4, "window": 1, "min_count": 5}

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from test_example_plugin import install, run
+from test_example_plugin import install
 
 PLUGIN = Path(__file__).parents[1] / "example_torch_plugin"
 pytestmark = [
@@ -36,21 +36,21 @@ except em.errors.SettingError as error:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site(tmp_path_factory, start_python):
     """A folder where the package is installed."""
-    return install(PLUGIN, tmp_path_factory.mktemp("plugin"))
+    return install(PLUGIN, tmp_path_factory.mktemp("plugin"), start_python)
 
 
-def test_it_trains_continues_and_starts_from_vectors(site):
-    assert "cannot freeze" in run("-c", TRAIN, site=site)
+def test_it_trains_continues_and_starts_from_vectors(site, python):
+    assert "cannot freeze" in python("-c", TRAIN, path=[site]).stdout
 
 
-def test_its_command_has_its_settings(site):
-    text = " ".join(run("-m", "embeddings", "train", "neural-cbow", "--help-all", site=site).split())
+def test_its_command_has_its_settings(site, python):
+    text = " ".join(python("-m", "embeddings", "train", "neural-cbow", "--help-all", path=[site]).stdout.split())
     assert "--batch INTEGER Windows that learn in one step." in text
     assert "--negative-sharing" in text
 
 
-def test_it_fulfils_the_contract(site):
+def test_it_fulfils_the_contract(site, python):
     code = "from embeddings.testing import check_trainer\ncheck_trainer('neural-cbow')\nprint('checked')"
-    assert run("-c", code, site=site) == "checked\n"
+    assert python("-c", code, path=[site]).stdout == "checked\n"
