@@ -104,7 +104,9 @@ def tsne(components: NDArray[np.float64], seed: int, report: Progress) -> NDArra
     def callback(iteration: int, error: float, embedding: NDArray[np.float64]) -> None:
         nonlocal done
         done += REPORT_STEPS
-        report(fit_square(np.asarray(embedding)), min(1.0, done / (STEPS_OF_EXAGGERATION + STEPS)))
+        # exaggerated, the words are in one place but for a few
+        points = components[:, :2] if done <= STEPS_OF_EXAGGERATION else np.asarray(embedding)
+        report(fit_square(points), min(1.0, done / (STEPS_OF_EXAGGERATION + STEPS)))
 
     model = library.TSNE(
         perplexity=min(PERPLEXITY, (len(components) - 1) / 3), random_state=seed % 2**32, n_jobs=THREADS,
