@@ -58,6 +58,7 @@ class TagFile:
     def append(self, tags: Any) -> None:
         """Append tags, a pyarrow array of large strings."""
         batch = pa.record_batch([tags], self.schema)
+        # a missing and an empty tag, and "ab" "c" and "a" "bc", must have different digests
         contents = [b"\0" if tag is None else b"\1" + tag for tag in tags.cast(pa.large_binary()).to_pylist()]
         self.digest.update(b"".join([len(content).to_bytes(8, "little") + content for content in contents]))
         self.count += len(tags)
@@ -169,6 +170,7 @@ class EncodedCorpus:
             CorpusError: a document has several tags.
         """
         if self.tag_starts is not None:
+            # argmax of booleans is the first true one
             first = int(np.argmax(np.diff(self.tag_starts) > 1))
             raise CorpusError(f"document {first} has several tags, expected one: select one column without lists")
         return self.tags
@@ -242,10 +244,12 @@ def read_meta(folder: Path) -> dict[str, Any]:
     """Read and check the description of an encoded corpus, and the sizes of its files."""
     try:
         meta = json.loads((folder / META).read_text("utf-8"))
+        # a damaged number must not be taken for that of another version
         is_intact = meta.get("digest") == meta_digest(meta)
         if meta["format"] != FORMAT and (is_intact or "digest" not in meta):
             raise CorpusVersionError(f"{folder} has format version {meta['format']}, expected {FORMAT}")
         names = {*FILES, *(set(OPTIONAL) & set(meta["files"]))}
+        # sizes are compared before anything is mapped: reading behind the end of a mapped file ends the process
         sizes = {name: (folder / name).stat().st_size for name in names}
         valid = is_intact and meta["files"] == sizes and meta["digests"].keys() == names
         valid = valid and all(type(meta[name]) is kind for name, kind in KINDS.items())
@@ -273,6 +277,7 @@ def write_meta(folder: Path, meta: Mapping[str, Any], known: Mapping[str, str | 
     digests = {path.name: (known or {}).get(path.name) or file_digest(path) for path in paths}
     content = {**meta, "files": sizes, "digests": digests}
     text = json.dumps({**content, "digest": meta_digest(content)}, indent=1, ensure_ascii=False)
+    # last, since a folder with a description counts as complete
     (folder / META).write_text(text + "\n", "utf-8")
 
 

@@ -101,6 +101,7 @@ class Vocabulary:
             SettingError: as the class, or a word occurs twice.
         """
         pairs = list(words.items() if isinstance(words, Mapping) else zip(words, counts or (), strict=True))
+        # equal counts by code points: the order must not depend on the order in which words were counted
         pairs.sort(key=lambda pair: (-pair[1], pair[0]))
         vocabulary = cls([word for word, _ in pairs], [count for _, count in pairs], total=total)
         if len(vocabulary.ids) < len(vocabulary):
@@ -201,6 +202,7 @@ class Vocabulary:
         """
         if subsample == 0:
             return np.ones(len(self), np.float32)
+        # words of a given vocabulary may have a count of 0
         ratio = subsample * self.tokens / np.maximum(self.counts, 1)
         return np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)
 
@@ -276,6 +278,7 @@ def word_mask(
 def add_up_words(words: Any, counts: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64], NDArray[np.int32]]:
     """Return the distinct words of a pyarrow array, the sums of their counts, and the row of each word among them."""
     encoded = words.dictionary_encode()
+    # `np.bincount` with weights would add in float64, which is not exact above 2^53
     rows, sums = arrow.to_numpy(encoded.indices).astype(np.int32), np.zeros(len(encoded.dictionary), np.int64)
     np.add.at(sums, rows, counts)
     return encoded.dictionary, sums, rows
@@ -284,6 +287,7 @@ def add_up_words(words: Any, counts: NDArray[np.int64]) -> tuple[Any, NDArray[np
 def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int32]]:
     """Return the vocabulary of words (a pyarrow array, in any order), and the row (words,) of each word in it."""
     order = frequency_order(words, counts)
+    # the inverse of the order: the place of each word in it
     rank = np.empty(len(words), np.int32)
     rank[order] = np.arange(len(words), dtype=np.int32)
     return Vocabulary(arrow.combine_chunks(words.take(arrow.to_arrow(order))), counts[order]), rank
@@ -294,6 +298,7 @@ def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:
 
     Lines of a text file are `word count`, separated by spaces or a tab, in any order; blank lines are skipped.
     """
+    # the content decides, since a text file may have any ending
     source = local_path(path)
     if source.is_dir():
         return Vocabulary.load(source / IN_MODEL)

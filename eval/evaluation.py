@@ -263,6 +263,7 @@ def resolve(
             return resolve(ModelGroup.load(vectors), load)
         return load(vectors), Path(vectors).name
     if isinstance(vectors, Sequence):
+        # a group inside a list would be runs of runs, for which there is no interval
         runs = [resolve(one, load) for one in vectors]
         if runs and not any(isinstance(one, list) for one, _ in runs):
             return [cast(Evaluable, one) for one, _ in runs], f"{len(runs)} runs of {runs[0][1]}"

@@ -68,6 +68,7 @@ def sigmoid(scores: np.ndarray) -> np.ndarray:
 
 def tabulated_sigmoid(scores: np.ndarray) -> np.ndarray:
     """1 / (1 + exp(-score)) from fastText's table; 0 and 1 beyond its limits."""
+    # In float32 throughout, as in fastText: float64 would read other entries at the borders of steps.
     step = 2 * TABLE_LIMIT / TABLE_SIZE
     table = sigmoid(np.arange(TABLE_SIZE + 1, dtype=np.float32) * np.float32(step) - np.float32(TABLE_LIMIT))
     rows = ((np.clip(scores, -TABLE_LIMIT, TABLE_LIMIT) + np.float32(TABLE_LIMIT)) / np.float32(step)).astype(np.int64)
@@ -230,6 +231,7 @@ class LabelPredictor(AdvisesOnNames):
         """
         dim = dense_table(self).shape[1]
         check_value("dsub", dsub, int, {"ge": 1, "le": dim})
+        # Pruned first, so that centroids are those of the rows that stay.
         small = self if cutoff is None else prune(self, cutoff)
         small = replace(small, features=small.features._replace(counts_missing=False))  # as in fastText's pruned models
         inputs = quantise(dense_table(small), dsub, has_norms=qnorm, seed=seed)
@@ -316,6 +318,7 @@ class LabelPredictor(AdvisesOnNames):
         """The tree of hierarchical softmax: the children of each inner node, int64 (labels - 1, 2)."""
         labels = len(self.labels)
         self._check_finite(self.output)
+        # Inner nodes follow the labels; building the tree sets their counts.
         counts = np.concatenate([self.label_counts, np.zeros(labels - 1, np.int64)])
         children = np.empty((labels - 1, 2), np.int64)
         build_tree(counts, children)
@@ -323,6 +326,7 @@ class LabelPredictor(AdvisesOnNames):
 
     def __getstate__(self) -> dict[str, Any]:
         """The state to pickle, without working memory."""
+        # Working memory of threads cannot be shared with another process, and decoded rows are large.
         return {name: value for name, value in self.__dict__.items() if name not in ("_rows", "_means")}
 
     def __repr__(self) -> str:
@@ -361,8 +365,10 @@ def prune(classifier: LabelPredictor, cutoff: int) -> LabelPredictor:
     if line_end >= 0:
         # As in fastText: otherwise a text may have no row at all.
         norms[line_end] = np.inf
+    # In the order of the file, since words must stay before n-grams.
     rows = np.sort(np.argsort(-norms, kind="stable")[:cutoff])
     words, ngrams = rows[rows < features.words], rows[rows >= features.words] - features.words
+    # Without pruning, row n after the words is that of bucket n.
     buckets = ngrams if classifier.bucket_rows is None else buckets_of_rows(classifier.bucket_rows)[ngrams]
     lengths, is_kept = np.diff(features.starts), np.zeros(len(features.starts) - 1, bool)
     is_kept[words] = is_kept[features.words :] = True  # all labels

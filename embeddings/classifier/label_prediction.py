@@ -39,6 +39,8 @@ def rank_in_tree(
 ) -> None:
     """The most probable labels by the tree of hierarchical softmax; see `rank_leaves` for the arguments."""
     labels = len(children) + 1
+    # A search by probability visits a node for each label it finds: for many of them one pass over the tree is
+    # faster.
     if 2 * ids.shape[1] > labels:
         products = np.empty((len(hidden), 2 * labels - 1))
         multiply_along_tree(hidden, output, children, OFFSET, products)
@@ -190,11 +192,13 @@ class TextMeans:
         sums = np.zeros((len(starts) - 1, self._dim), np.float32)
         counts = np.empty(len(sums), np.int64)
         try:
+            # Pop of a list is atomic, so that threads need no lock around the whole computation.
             scratch = self._unused_scratch.pop()
         except IndexError:  # other threads use all of it
             scratch = new_scratch(self._features, self._dim)
         sum_features(self._features, self._rows, np.frombuffer(text, np.uint8), starts, scratch, sums, counts)
         self._unused_scratch.append(scratch)
+        # A product with the reciprocal in float32, as fastText computes it.
         sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
         return sums, counts
 

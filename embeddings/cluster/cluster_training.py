@@ -20,7 +20,6 @@ from embeddings.cluster.ray_runtime import connected
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.cluster.worker_process import ShareProgress, WorkerProcess
 from embeddings.compilation.compile_time import compile_time
-from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import S, SettingError
 from embeddings.kernels.separate_arrays import read_only
@@ -140,23 +139,22 @@ class ClusterExecutor(MergedThreads):
         return {CLUSTER: {"workers": len(self.pool.actors), **self.pool.statistics.record}}
 
 
-def train_divided(
-    cluster: "Cluster", pool: WorkerPool, machines: list[dict[str, Any]], trainer: Trainer, corpus: Corpus,
-    threads_per_replica: int, *, threads: int | None, seed: int, report: Report | None, run_options: RunOptions,
-) -> Model:  # fmt: skip
-    """Train a model on text that the workers read."""
+def divided_data(
+    text: DividedText, trainer: Trainer, threads_per_replica: int, *, threads: int | None, seed: int,
+    report: Report | None, run_options: RunOptions,
+) -> TrainingData:  # fmt: skip
+    """The data of a run on text that the workers read."""
     compiled_before = compile_time.seconds
     threads, seed = check_threads_and_seed(threads, seed, trainer)
     run_options.check_fingerprint(trainer, threads, seed)
-    text = DividedText(pool, corpus, cluster.threads_per_worker)
     min_count, max_vocab = getattr(trainer, "min_count", 1), getattr(trainer, "max_vocab", None)
     vocabulary = text.words.select(min_count=min_count, max_vocab=max_vocab)
     assert run_options.replicas is not None
+    # By the number of shares, not of workers, so that the result does not depend on the machines.
     share: Any = text.share_out(vocabulary, run_options.replicas.count * threads_per_replica)
-    data = TrainingData(
+    return TrainingData(
         trainer, share, vocabulary, threads, seed, report, run_options, compiled_before, threads_per_replica
     )
-    return train_on(cluster, pool, data, machines, text)
 
 
 def check_options(trainer: Trainer, run_options: RunOptions) -> None:
@@ -359,7 +357,9 @@ class Cluster(ClusterBase):
                 options: dict[str, Any] = dict(threads=threads, seed=seed, report=report, run_options=run_options)
                 text = None if isinstance(corpus, EncodedCorpus) else as_corpus(corpus, trainer)
                 if text is not None and workers > 1 and can_divide(text, trainer, run_options):
-                    return train_divided(self, pool, machines, trainer, text, threads_per_replica, **options)
+                    divided = DividedText(pool, text, self.threads_per_worker)
+                    data = divided_data(divided, trainer, threads_per_replica, **options)
+                    return train_on(self, pool, data, machines, divided)
                 data = prepare(trainer, corpus if text is None else text, **options)
                 data = replace(data, threads_per_replica=threads_per_replica)
                 return train_on(self, pool, data, machines)

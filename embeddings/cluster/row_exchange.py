@@ -46,6 +46,7 @@ class RowBuffer:
     """Memory for the changed rows of a segment, in parts, which is used at every merge; pages are allocated on use."""
 
     def __init__(self, parts: int, rows: int, width: int) -> None:
+        # Rows are dealt out in turn, so no part has more than the quotient, rounded up.
         room = -(-rows // parts)
         self.counts = separate_zeros(parts, np.int64)
         self.numbers = np.empty((parts, room), np.int64)
@@ -85,6 +86,7 @@ class RowExchange:
     def compile(self) -> None:
         """Compile the kernels that find and merge rows, while there are no changes."""
         self.changes()
+        # As many inputs as at a real merge, so that the same kernel is compiled.
         others = [replica for replica in range(self.task.replicas.count) if replica not in self.hosted]
         nothing = Rows(np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
         self.set_merged([self.merge_part([{(replica, one): nothing for replica in others for one in self.segments}])])

@@ -73,6 +73,7 @@ class WorkerProcess:
         """Package versions, a missing package, and the machine."""
         import ray
 
+        # Compared before any text is sent: other versions of numpy or numba may give other bytes.
         versions, missing = package_versions() | registry.package_of("trainer", trainer), None
         try:
             if module != "__main__":  # sent as code
@@ -144,6 +145,8 @@ class WorkerProcess:
             copy_into(table, np.asarray(tables[name]))
         self.tables.broadcast()
         for share, worker in self.workers.items():
+            # A worker may be inside a chunk from before the loss of another worker; its position is that of the
+            # merge.
             worker.chunk = None
             worker.restore(progress[share].state, progress[share].arrays)
             progress[share].restore_counts(self.tally, share)
@@ -151,6 +154,7 @@ class WorkerProcess:
 
     def advance(self, version: int, merged: Sequence[MergedRows | None]) -> None:
         """Set the merged rows of other workers, with None for this one, unless the tables hold this merge already."""
+        # Several calls can carry the same merge, whose rows must be merged once.
         if version <= self.version:
             return
         if self.exchange is None:
@@ -172,6 +176,7 @@ class WorkerProcess:
         workers, threads = [*self.workers.values()], self.task.threads_per_worker
 
         def work(thread: int, halt: Event) -> None:
+            # Replicas learn one after another on a thread: their number, not that of threads, decides the result.
             for worker in workers[thread::threads]:
                 worker.run_until(epochs, halt, share)
 

@@ -137,6 +137,7 @@ class RowBuffer:
                 word, _ = Counter(self.words.to_list()).most_common(1)[0]
                 raise FormatError(f"{self.path}: duplicate word {word.decode('utf-8', 'replace')!r}")
         if end > len(self.matrix):
+            # in place, as realloc can extend large blocks without a second copy
             self.matrix.resize((max(end, len(self.matrix) * 3 // 2), self.matrix.shape[1]), refcheck=False)
         self.matrix[start:end] = vectors
         self.is_finite = self.is_finite and bool(np.isfinite(vectors).all())  # while they are in the CPU cache

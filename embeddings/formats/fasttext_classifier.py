@@ -45,6 +45,7 @@ def read_classifier(path: Path, *, errors: str = "strict") -> LabelPredictor:
     if quantised and decoded_size(quantised) > max(SMALL_BYTES, MAX_EXPANSION * quantised.table.size):
         problem = f"the parts of its quantised output matrix are too large: {quantised.part_size} columns"
         raise FormatError(f"{path}: {problem}")
+    # in Python integers: the sum of int64 would wrap around without an error
     if sum(contents.label_counts.tolist()) >= 1 << 63:
         raise FormatError(f"{path} is broken: the sum of the counts of its labels is too large")
     return LabelPredictor(
@@ -151,6 +152,7 @@ def write_inputs(stream: BinaryIO, classifier: LabelPredictor) -> None:
     fasttext_file.write_blocks(stream, (table[block] for block in row_blocks(words, dim)))
     for block in row_blocks(buckets, dim):
         first, end = np.searchsorted(pairs[:, 0], [block.start, block.stop])
+        # block by block: two million buckets, most of them empty, would take gigabytes at once
         rows = np.zeros((min(block.stop, buckets) - block.start, dim), np.float32)
         rows[pairs[first:end, 0] - block.start] = table[words:][pairs[first:end, 1]]
         fasttext_file.write_blocks(stream, [rows])
@@ -188,6 +190,7 @@ def cutoff_for_size(
     norms = row_norms(dense_table(classifier))
     line_end = line_end_row(classifier)
     if line_end >= 0:
+        # fastText keeps the row of the end of a line whatever its norm is
         norms[line_end] = np.inf
     entry_sizes = np.diff(classifier.features.starts).astype(np.int64) + 1 + fasttext_file.ENTRY.size
     row_sizes = np.full(

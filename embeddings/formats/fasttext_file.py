@@ -70,6 +70,7 @@ class Header:
 
     def pack(self) -> bytes:
         """Encode the header in the newest version."""
+        # the fields are declared in the order of the file
         values = astuple(self)
         parts = (SIGNATURE, (MAGIC, VERSION)), (ARGUMENTS, values[:13]), (SIZES, values[13:17]), (PRUNED, values[17:18])
         return b"".join(layout.pack(*part) for layout, part in parts)
@@ -92,6 +93,7 @@ class Header:
     @property
     def has_ngrams(self) -> bool:
         """Whether words have n-grams; supervised models before version 12 have none, whatever their arguments say."""
+        # fastText itself reads these files so
         is_old_supervised = self.model == SUPERVISED and self.version < VERSION
         return self.max_n > 0 and self.min_n <= self.max_n and self.pruned_size != 0 and not is_old_supervised
 

@@ -137,6 +137,7 @@ def word_vectors(path: Path, trained: Any) -> Vectors:
     if not isinstance(words, list) or not isinstance(matrix, np.ndarray) or len(words) != len(matrix):
         raise FormatError(f"{path} contains {type(keyed).__name__}, not gensim's KeyedVectors or a model with them")
     if hasattr(trained, "dv") and trained.sg and not trained.dbow_words and hasattr(trained, "syn1neg"):
+        # the rows that were trained, in the order of the same words
         matrix = trained.syn1neg
     counts = getattr(keyed, "expandos", {}).get("count")
     vectors = build_vectors(path, [str(word) for word in words], matrix, counts)
@@ -163,6 +164,7 @@ def model_settings(trained: Any, keyed: Any, subwords: Any) -> dict[str, Any]:
     names = SETTINGS | (WINDOW_SETTINGS if trains_words else {})
     settings: dict[str, Any] = {ours: getattr(trained, theirs, None) for theirs, ours in names.items()}
     settings = {name: value for name, value in settings.items() if value is not None}  # which earlier versions lack
+    # gensim allows 0, which keeps all words as 1 does
     settings["min_count"] = max(1, settings.get("min_count", 1))
     if not settings.get("negatives"):  # hierarchical softmax
         settings.pop("negatives", None)

@@ -132,6 +132,7 @@ def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
     """
     matrix = cast_matrix(vectors, dtype)
     words = [word.decode() for word in encode_words(vectors, format="tokenizer.json")]
+    # the index -1 of a token without a vector then selects the row of zeros
     padded = np.concatenate([matrix, np.zeros_like(matrix, shape=(1, vectors.dim))])
     settings = getattr(vectors.word_form, "settings", {})
     name, _, tokenizer_path = str(settings.get("tokenizer")).partition(":")
@@ -144,6 +145,7 @@ def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
         raise FormatError(f"the words are tokens of {source}, which does not exist: move the file back to this path")
     rows_of_words = {word: row for row, word in enumerate(words)}
     tokenizer, tokens, unknown = load_tokenizer(source, None, "strict")
+    # a tokenizer of a transformer cuts texts at 512 tokens and fills them up, which would change their means
     tokenizer.no_truncation()
     tokenizer.no_padding()
     path.write_text(tokenizer.to_str(), encoding="utf-8")

@@ -70,6 +70,7 @@ def read_matrix(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
 def read_words(path: Path, arrays: Mapping[str, np.ndarray], rows: int) -> list[bytes]:
     """The words, one for each of `rows`."""
     data = check_array(f"{path}: the tensor {WORDS}", arrays[WORDS], (None,), "uint8").tobytes()
+    # splitting no bytes gives one empty word, but no vectors have no word
     return data.split(b"\n") if rows or data else []
 
 

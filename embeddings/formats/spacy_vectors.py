@@ -64,6 +64,7 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
     if isinstance(vectors.word_form, WordForm):
         warn_of_rules(vectors.word_form.rules, words)
     rules: dict[str, Any] = {}
+    # an underscore joins phrases, but is punctuation in Unicode
     characters = set("".join(words)) - {"_"}
     if all(map(is_word_character, characters)):  # so that the tokenizer can split at punctuation and symbols
         separator = f"[{punctuation()}]"
@@ -136,6 +137,7 @@ def name_rows(folder: Path, table: dict[int, int], errors: str) -> dict[str, int
     rows: dict[str, int] = {}
     for key, row in table.items():
         if 0 < key < 2**64 and key in store:
+            # two keys may name one string: its hash, and the number of a symbol of spaCy
             rows.setdefault(store[key], row)
     return rows
 

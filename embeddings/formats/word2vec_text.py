@@ -110,6 +110,7 @@ def format_rows(matrix: np.ndarray) -> list[bytes]:
     formats those values.
     """
     values, sizes = matrix.ravel(), np.abs(matrix.ravel())
+    # the negation also selects NaN, for which every comparison is false
     differs = ~((sizes > 1e-3) & (sizes < 1e5) & (values != np.trunc(values)))
     texts = to_arrow(values).cast(pa.string())
     if differs.any():
@@ -269,6 +270,7 @@ def sniff(start: bytes) -> float:
     line, line_break, _ = start[header.end :].partition(b"\n")
     fields = line.split()[1:]
     if not line_break and len(start) == HEAD_SIZE:
+        # the head of the file may end inside a number
         del fields[-1:]
     if len(fields) < header.dim and CONTROL_CHARACTER.search(start):
         return 0  # binary vectors, the first of which begins with a digit and a line feed

@@ -277,16 +277,16 @@ def write_add_table_rows(
         with emit.for_range(blocks) as block:
             first = builder.add(column, builder.mul(block, int64(vectors * step)))
             offsets = [builder.add(first, int64(n * step)) for n in range(vectors)]
-            write_add_columns(emit, table, rows, start, stop, stride, weights, total, offsets, kind)
+            write_add_columns(emit, table, rows, (start, stop), stride, weights, total, offsets, kind)
         column = builder.add(column, builder.mul(blocks, int64(vectors * step)))
 
 
 def write_add_columns(
-    emit: Emitter, table: Any, rows: Any, start: Any, stop: Any, stride: Any, weights: Any, total: Any,
+    emit: Emitter, table: Any, rows: Any, part: tuple[Any, Any], stride: Any, weights: Any, total: Any,
     offsets: Sequence[Any], kind: Any,
 ) -> None:  # fmt: skip
     """`write_add_table_rows` for the vectors at some offsets; if they are few, with several partial sums of each."""
-    builder, parts = emit.builder, PARTIAL_SUMS // len(offsets)
+    builder, parts, (start, stop) = emit.builder, PARTIAL_SUMS // len(offsets), part
     sums = [[emit.variable(kind) for _ in offsets] for _ in range(parts)]
 
     def add(i: Any, values: Sequence[Any]) -> None:
@@ -295,15 +295,15 @@ def write_add_columns(
         if weights is not None:
             weight = emit.broadcast(weights, builder.mul(number, int64(emit.size)), kind.count)
         for offset, value in zip(offsets, values, strict=True):
-            part = emit.load(table, builder.add(row, offset), kind)
+            numbers = emit.load(table, builder.add(row, offset), kind)
             if weight is not None:
-                part = builder.fmul(weight, part, flags=("contract",))
-            builder.store(builder.fadd(builder.load(value), part, flags=("contract",)), value)
+                numbers = builder.fmul(weight, numbers, flags=("contract",))
+            builder.store(builder.fadd(builder.load(value), numbers, flags=("contract",)), value)
 
     blocks = builder.sdiv(builder.sub(stop, start), int64(parts))
     with emit.for_range(blocks) as block:
-        for part, values in enumerate(sums):
-            add(builder.add(start, builder.add(builder.mul(block, int64(parts)), int64(part))), values)
+        for n, values in enumerate(sums):
+            add(builder.add(start, builder.add(builder.mul(block, int64(parts)), int64(n))), values)
     done = builder.add(start, builder.mul(blocks, int64(parts)))
     if parts > 1:
         with emit.for_range(builder.sub(stop, done)) as i:

@@ -56,6 +56,7 @@ def document_names(model: "Model", corpus: "Corpus") -> list[str]:
     if counts.max(initial=0) > 1:
         tag = str(documents.tags[int(counts.argmax())])
         raise CorpusError(f"tags must be unique for inference, but {counts.max()} documents have the tag {tag!r}")
+    # taken in Arrow: a Python string for every tag of a large corpus would take more memory than its text
     names: list[str] = documents.tags.take(to_arrow(rows)).to_pylist()
     return names
 

@@ -68,6 +68,7 @@ REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 
 def remaining_settings(path: Path, trainer: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The recorded settings without those that this version has no longer; refuses models of removed variants."""
+    # A removed setting with the value that is left changes nothing; another value would change what vectors mean.
     removed, values = REMOVED_SETTINGS.get(trainer, {}), REMOVED_VALUES.get(trainer, {})
     for name, value in settings.items():
         if value in values.get(name, ()) or removed.get(name, value) not in (value, ANY):
@@ -80,6 +81,7 @@ def read_model_json(folder: Path) -> dict[str, Any]:
     """The fields of model.json."""
     path = folder / MODEL_JSON
     if not path.is_file() and (folder / GROUP_JSON).is_file():
+        # The folder of a group looks like that of a model, so the error names a model to give in its place.
         first = min(folder.glob(f"seed-*/{MODEL_JSON}"), default=folder / "seed-1" / MODEL_JSON).parent
         raise FormatError(f"{folder} is a group of models: name one of them, such as {first}")
     if not path.is_file():
@@ -108,6 +110,7 @@ def read_tensors(folder: Path, vocabulary: Vocabulary) -> tuple[Vectors, dict[st
     compact = {name: CompactRows.from_tensors(name, arrays) for name in names}
     tables = {name: array for name, array in arrays.items() if name.rpartition(".")[0] not in compact}
     inputs = tables.get(INPUTS)
+    # The rows of words come first, those of n-grams follow; the view takes no memory.
     first_inputs = None if inputs is None else inputs[: len(vocabulary)]
     matrix = compact.pop(VECTORS) if VECTORS in compact else tables.pop(VECTORS, first_inputs)
     if not isinstance(matrix, CompactRows) and (matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32):

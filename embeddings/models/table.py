@@ -33,6 +33,7 @@ def uniform(table: np.ndarray, dim: int, seed: int) -> None:
     for start in range(0, len(table), size):
         block = table[start : start + size, :dim]
         numbers = rng.random(dtype=np.float32, out=buffer[: len(block)])
+        # In this order, in place and in float32: other orders round differently, and change trained vectors.
         numbers -= np.float32(0.5)
         np.multiply(numbers, np.float32(2 / dim), out=block)
 
@@ -73,6 +74,7 @@ def normal(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with normally distributed numbers of standard deviation 1 / dim."""
     rng = np.random.default_rng(seed)
     for block in row_blocks(table, dim):
+        # Padding stays zero: kernels add whole cache lines, and saved rows end at `dim`.
         block[:] = rng.standard_normal(block.shape, np.float32) / np.float32(dim)
 
 
@@ -89,6 +91,7 @@ def orthogonal(table: np.ndarray, dim: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     if len(table) <= 2 * dim:
         sizes = len(table), dim
+        # A tall matrix of normal numbers has a random orthonormal base, a wide one is the transpose of one.
         q, _ = np.linalg.qr(rng.standard_normal((max(sizes), min(sizes))))
         table[:, :dim] = q if len(table) >= dim else q.T
         return

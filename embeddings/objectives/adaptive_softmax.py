@@ -179,6 +179,7 @@ class AdaptiveSoftmaxObjective(Objective):
         for tail, bounds in enumerate(self.bounds):
             projection, words = arrays[f"projection{tail + 1}"], arrays[f"tail{tail + 1}"]
             for table in (projection, words):
+                # The step reaches these rows through addresses: the checked build has to know which ones are valid.
                 register_rows(table, tails)
             tails[tail] = *bounds, words.shape[1], projection.ctypes.data, words.ctypes.data, words.strides[0]
         return AdaptiveTables(arrays["head"], tails)
@@ -232,6 +233,7 @@ def best_cutoffs(counts: np.ndarray, dim: int) -> tuple[int, ...]:
     head = int(np.ceil(HEAD_FACTOR * np.sqrt(n)))
     if head >= n:
         return ()
+    # Words fall off as a power law, so candidates at equal ratios lose little against all ranks.
     candidates = sorted({int(size) for size in np.geomspace(head, n, CUTOFF_CANDIDATES)} - {head, n})
     choices = ((head, *others) for tails in range(MAX_TAILS) for others in combinations(candidates, tails))
     return min(choices, key=lambda cutoffs: expected_cost(cutoffs, shares, dim))

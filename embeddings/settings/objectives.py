@@ -213,10 +213,12 @@ class ObjectiveChoice(NegativeSampling):
     def __post_init__(self) -> None:
         super().__post_init__()
         WORD_OBJECTIVES.check(self, self.objective)
+        # Log-uniform proposals are drawn by rank, so an exponent of counts would have no effect.
         is_used = self.proposals == "unigram" or self.noise_exponent == NegativeSampling.noise_exponent
         self.require("noise_exponent", is_used, S.proposals("unigram"))
         if self.cutoffs is not None:
             parts = self.cutoffs.split(",")
+            # Nine digits exceed any vocabulary; converting thousands of them would take long.
             ranks = [int(part) if part.strip().isdecimal() and len(part) < 10 else 0 for part in parts]
             if len(ranks) > MAX_CUTOFFS or ranks[0] < 1 or any(b <= a for a, b in pairwise(ranks)):
                 form = f"up to {MAX_CUTOFFS} increasing integers such as 2000,10000"

@@ -39,6 +39,7 @@ def to_string_array(words: Any) -> Any:
 def to_nullable_array(words: Sequence[str | None]) -> Any:
     """Convert strings, or None for null, to an Arrow array of large strings."""
     array = to_string_array([word or "" for word in words])
+    # Arrow keeps a bit for each value, the first one in the lowest place of a byte
     is_valid = np.packbits(np.array([word is not None for word in words], np.bool_), bitorder="little")
     buffers = [pa.py_buffer(is_valid), *array.buffers()[1:]]
     return pa.Array.from_buffers(array.type, len(array), buffers)

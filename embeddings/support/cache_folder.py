@@ -61,6 +61,7 @@ def create_writable(path: Path) -> Path | None:
 
 def create_private(path: Path) -> None:
     """Create a folder and its missing parents, which only this user can access."""
+    # parents too: who can write to a folder above can exchange the one below
     if not path.parent.exists():
         create_private(path.parent)
     path.mkdir(0o700, exist_ok=True)

@@ -20,6 +20,7 @@ def format_errors(place: object) -> Iterator[None]:
     try:
         yield
     except FormatError as error:
+        # an inner reader has named the file already
         if str(place) in str(error):
             raise
         raise FormatError(f"{place}: {marked(error)}") from None
@@ -52,6 +53,7 @@ def check_name(name: str, *, is_local: bool = True) -> list[str]:
             problem = "an empty part"
         elif "\0" in part:
             problem = "a NUL character"
+        # on any system: the folder may be copied to Windows, where a backslash or a drive leads elsewhere
         elif is_local and PureWindowsPath(part).name != part:
             problem = "a backslash" if "\\" in part else f"the drive {PureWindowsPath(part).drive!r}"
         if problem is not None:

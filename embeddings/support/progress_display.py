@@ -33,6 +33,7 @@ def bar_of(share: float, encoding: str | None) -> str:
     """A percentage with a bar in characters of this encoding."""
     eighths = round(8 * BAR_WIDTH * min(share, 1.0))
     bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+    # a character that the stream cannot encode would end training with an error
     if encoding is None or not encoding.lower().startswith("utf"):
         bar = "#" * (eighths // 8)
     return f"{100 * share:3.0f} % |{bar:{BAR_WIDTH}}| "
@@ -101,6 +102,7 @@ class ProgressDisplay:
         if now < self._due and not (is_last and self._is_shown):
             return
         self._is_shown, stream, details = True, self.stream or sys.stderr, printable(details)
+        # at every call: programs replace standard error while an operation is running
         is_refreshed = is_tty(stream) or (self.stream is None and in_notebook())
         self._due = now + (REFRESH_INTERVAL if is_refreshed else self.every)
         if stream is None:  # a program without a console

@@ -91,6 +91,7 @@ class ResultTable(list[Row]):
     def cells(self) -> tuple[list[str], list[list[Any]]]:
         """The names of the columns, and the cells of the first visible rows."""
         records = [self.shown(row) for row in self.visible()[:MAX_ROWS]]
+        # later rows may have fields that the first one lacks
         header = list(dict.fromkeys(name for record in records for name in record)) or list(self.columns)
         return header, [[record.get(name) for name in header] for record in records]
 
@@ -169,6 +170,7 @@ def text_lines(header: Sequence[str], rows: Sequence[Sequence[Any]], *, right: C
 def column_cells(column: Sequence[Any]) -> list[str]:
     """The values of a column as text, numbers of similar size with the same number of decimals."""
     numbers = [value for value in column if isinstance(value, float) and value]
+    # four decimals show a digit at least of such a number, and six at most
     if numbers and all(1e-3 <= abs(number) < 100 for number in numbers):
         return [f"{value:.4f}" if isinstance(value, float) else cell(value) for value in column]
     return [cell(value) for value in column]

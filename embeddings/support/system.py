@@ -32,6 +32,7 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
         # cgroup v2 has one tree without controllers in this line; v1 has a tree for each
         mount = root / "sys/fs/cgroup" / (controllers and "cpu")
         folder = mount / group.strip("/")
+        # a container may see only its own part of the tree: folders above it that are missing have no quota
         quotas += [group_quota(place) for place in (folder, *folder.parents) if place.is_relative_to(mount)]
     return min((quota for quota in quotas if quota is not None), default=None)
 

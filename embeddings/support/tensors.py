@@ -42,12 +42,14 @@ def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
     """Write arrays of any shape with dtypes of `DTYPES`; raises OSError if they cannot be written."""
     kinds = {np.dtype(dtype): (place, name) for place, (name, dtype) in enumerate(DTYPES.items())}
     header, blocks, offset = {}, [], 0
+    # by falling size of an item, as the library does, so that each array is aligned without padding
     for name, array in sorted(tensors.items(), key=lambda item: (kinds[item[1].dtype], item[0])):
         block = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
         offsets = [offset, offset := offset + block.nbytes]
         header[name] = {"dtype": kinds[array.dtype][1], "shape": block.shape, "data_offsets": offsets}
         blocks.append(block.reshape(-1).view(np.uint8))
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    # the specification allows spaces after the object, and mapped arrays must be aligned
     text += b" " * (-len(text) % ALIGNMENT)
     with path.open("wb") as stream:
         stream.write(len(text).to_bytes(8, "little") + text)
@@ -69,6 +71,7 @@ def load(path: Path) -> dict[str, np.ndarray]:
         for name, entry in header.items():
             first, last = entry["data_offsets"]
             dtype, shape = np.dtype(DTYPES[entry["dtype"]]), entry["shape"]
+            # numpy cannot map an empty range
             array = np.empty(shape, dtype) if data is None or 0 in shape else data[first:last].view(dtype)
             arrays[name] = np.require(array.reshape(shape), requirements="A")  # as kernels expect; may copy
     return arrays
@@ -86,6 +89,7 @@ def parse_header(text: bytes, size: int) -> dict[str, dict[str, Any]]:
         raise FormatError("its metadata must be texts")
     for name, entry in header.items():
         check_entry(name, entry)
+    # gaps could hide other content, and overlaps let a small file claim much memory
     spans = sorted(entry["data_offsets"] for entry in header.values())
     if [*(first for first, _ in spans), size] != [0, *(last for _, last in spans)]:
         raise FormatError(f"its tensors must follow each other and fill {size:,} bytes, got offsets {spans!r:.200}")

@@ -22,6 +22,7 @@ def map_in_order(
         name: of the threads.
     """
     threads, items = threads or available_threads(), iter(items)
+    # a second item tells whether a pool is worth starting; the length of an iterator is unknown
     first = list(islice(items, 2)) if threads > 1 else []
     items = chain(first, items)
     if len(first) < 2:
@@ -47,6 +48,7 @@ def run_slices(n_queries: int, work: Callable[[slice], None], threads: int | Non
     if threads == 1:
         work(slice(0, n_queries))
         return
+    # integers, so that all slices together cover each query once
     bounds = [n_queries * thread // threads for thread in range(threads + 1)]
     slices = [slice(start, stop) for start, stop in pairwise(bounds)]
     with ThreadPoolExecutor(threads, thread_name_prefix="search") as pool:

@@ -117,6 +117,7 @@ class RemoteCheckpoints:
 
         target = path_below(local_folder(self.address), name)
         source = local_copy(str(self.address.child(name)))
+        # A copy of an earlier run may have the same name, with other files.
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target)
         return target
@@ -141,6 +142,7 @@ class RemoteCheckpoints:
         """Remove files, records first; what cannot be removed stays."""
         from embeddings.support.remote.store import arrow_store
 
+        # A store removes files one by one: without its record, what a crash leaves is not taken for a checkpoint.
         for file in sorted(files, key=lambda file: file.name != RECORD):
             with suppress(EmbeddingsError):
                 attempt(file, partial(arrow_store(file).writer.delete_file, file.store_path), writes=True)
@@ -240,12 +242,14 @@ class Checkpoints:
         target = self.folder / NAME.format(words)
         if target.exists():  # damaged, or from an earlier run
             remove(target)
+        # A folder gets its name only when both files are complete.
         with atomic_write(target, folder=True) as folder:
             tensors.save(state.arrays, folder / TENSORS)
             content = {"format_version": FORMAT_VERSION, "fingerprint": state.fingerprint, "values": state.values}
             (folder / RECORD).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
         if self.remote is not None:
             self.remote.upload(target)
+        # Only after the new one is complete, so that a crash in between leaves an older one.
         for path in self.paths()[: -self.keep]:
             self.remove(path)
         return target

@@ -111,6 +111,7 @@ class Tally:
         """The current learning rate, of one thread or of the run."""
         done, total = self.done, self.total
         if thread is not None and self.shares:
+            # The rate of a replica must not depend on how fast the others are, or results would depend on timing.
             done, total = int(self.words[thread]), self.shares[thread] * self.schedule.epochs
         return self.schedule.learning_rate_at(done, total) * self.learning_rate_factor
 
@@ -124,6 +125,7 @@ class Tally:
         sums: np.ndarray = self.sums.sum(axis=0)
         with np.errstate(invalid="ignore"):  # infinite if the model diverged
             loss, examples = sums - self.reported_sums
+        # Without a sampled step since the last report, the next one covers both intervals.
         if examples > 0:
             self.reported_sums = sums
         return Progress(

@@ -78,6 +78,7 @@ class MergeSchedule:
 
     def advance(self) -> None:
         """Go to the next merge."""
+        # Replicas differ most at the start, where rates are high, so intervals grow with what has been read.
         self.next_merge += min(max(self.next_merge // self.growth, FIRST_INTERVAL), self.merge_every)
 
 
@@ -100,6 +101,7 @@ class ReplicaTables:
         self.copies = {}  # of each table, float32 (replicas, rows, width)
         for name, (rows, width) in ((name, table.shape) for name, table in merged.items()):
             if declared[name].zeros is not None:
+                # A table in a file does not fit into memory, and neither do its copies.
                 copies = memory_mapped_zeros(replicas.count * rows, width, name="documents of replicas")
             else:
                 copies = separate_zeros((replicas.count * rows, width))

@@ -90,8 +90,10 @@ class Worker:
         key = thread_keys(data.seed, data.shares)[thread]
         self.random = np.array([key, 0], np.uint64)
         self.order = np.random.default_rng(key) if data.schedule.shuffle else None
+        # Each thread starts at another step, so that losses are sampled all over the text.
         first_sample = float(int(key) % LOSS_INTERVAL)  # a random step; numpy 1 would divide floats
         self.buffers.tally[UNTIL_SAMPLE] = first_sample
+        # Bounds depend on the number of shares only, so that a resumed run reads the same shares.
         self.begin, self.end = self.stream.bounds(data.shares)[thread : thread + 2]
         self.units = (self.end - self.begin) * data.schedule.epochs  # to read over all epochs
         self.limit = math.inf  # units after which it halts
@@ -138,6 +140,7 @@ class Worker:
 
     def run_until(self, epochs: int, halt: Event, share: float | None = None) -> None:
         """Learn until `epochs` epochs are complete, `halt` is set, or this share of all units is read."""
+        # Of this thread's units, not of all: replicas merge at equal shares of their own text.
         self.limit = math.inf if share is None or not self.units else share * self.units
         self.plan.load(self.operands)
         try:
@@ -173,6 +176,7 @@ class Worker:
     def enter_epoch(self, chunk_number: int) -> None:
         """Go to a chunk of a new epoch; the order is random if the settings say so."""
         if self.order is not None:
+            # Before the order is drawn: a checkpoint inside the epoch draws it again, and skips to its chunk.
             self.order_state = self.order.bit_generator.state
         self.reads_without_units = 0
         chunks = self.stream.chunks(self.begin, self.end, self.order)

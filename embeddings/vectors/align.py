@@ -97,6 +97,7 @@ def align(
         reason = reasons.get(str(dictionary), "no pair of the dictionary has vectors for both words")
         raise SettingError(f"cannot align: {reason if words is None else 'no words are given'}")
     with waiting(progress, f"aligning {len(source):,} words"):
+        # NaN in one row would spread over the whole map by the singular value decomposition
         x, z = source.check_finite().matrix, target.check_finite().matrix
         if method != "orthogonal":
             x, z = centred_units(x), centred_units(z)
@@ -143,6 +144,7 @@ def pair_rows(source: Vectors, target: Vectors, dictionary: Dictionary) -> Rows:
             if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):
                 raise SettingError(f"{S.dictionary} must hold pairs of words, got {pair!r:.80}")
     found = [(source.find(first), target.find(second)) for first, second in dict.fromkeys(map(tuple, pairs))]
+    # two spellings in the dictionary may name the same rows, which would weigh twice
     both = [pair for pair in dict.fromkeys(found) if None not in pair]
     first, second = np.array(both, np.int64).reshape(-1, 2).T
     return first, second
@@ -168,6 +170,7 @@ def centred_units(matrix: np.ndarray) -> np.ndarray:
     units = np.empty(matrix.shape, np.float32)
     for block in row_blocks(*matrix.shape, itemsize=8):
         units[block] = normalize(matrix[block])
+    # float32 would lose the mean of a million unit vectors, which is near zero
     mean = units.mean(axis=0, dtype=np.float64)
     for block in row_blocks(*matrix.shape, itemsize=8):
         units[block] = normalize(units[block] - mean)
@@ -196,6 +199,7 @@ def whitened_maps(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     whiten = []
     for side in (a, b):
         _, values, v = np.linalg.svd(side, full_matrices=False)
+        # whitening divides by singular values, and would blow up the noise of directions that pairs hardly determine
         if len(values) < side.shape[1] or values[-1] <= 1e-6 * values[0]:
             raise SettingError(
                 f"{S.method('whitened')} requires more pairs than the {side.shape[1]} components, got {len(side)}: use "

@@ -149,6 +149,7 @@ def read_bats(path: Path, test: Questions, kind: str | None = None) -> None:
         if len(words) != 2 or not words[0].strip() or not partners:
             raise line_error(path, number, "a word and its partners", line)
         pairs.append((words[0].strip(), partners))
+    # checked before they are made: their number is the square of that of lines
     count = len(test.questions) + len(pairs) * (len(pairs) - 1)
     if count > MAX_QUESTIONS:
         raise FormatError(f"{path} holds {count:,} questions (pairs of lines); at most {MAX_QUESTIONS:,} are allowed")
@@ -171,6 +172,7 @@ class AnalogyScores(BinaryScores):
     def interval(self, counted: np.ndarray) -> Interval:
         """The bootstrap over pairs; where all or none are correct, Wilson's, as if there were one question per pair."""
         correct, pairs = self.correct[counted], self.pairs[counted]
+        # resamples of equal values are all equal, which would give an interval without width
         if correct.all() or not correct.any():
             independent = min(len(correct), len(np.unique(pairs)))
             return wilson(independent if correct.all() else 0, independent)

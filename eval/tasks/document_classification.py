@@ -72,6 +72,7 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     for _, test_rows in test.splits:
         is_tested[test_rows] = True
     matrix, about, pooled = represent(subject, test)
+    # before whitening, which moves zeros
     covered = np.asarray(matrix.any(axis=1))
     labels, label = np.unique(test.labels, return_inverse=True)
     unnamed, unknown = "no document has a vector of its name", "no word of the documents is known"

@@ -137,6 +137,7 @@ class ClusterScores(ResampledScores):
         csr_array = import_library("scipy.sparse").csr_array
 
         size = int(self.cluster.max()) + 1
+        # only cells that occur: with many labels and clusters most of the table is empty
         cells, cell = np.unique(self.label * size + self.cluster, return_inverse=True)
         items = len(cell)
         indicator = csr_array((np.ones(items), (cell, np.arange(items))), (len(cells), items))

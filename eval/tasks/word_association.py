@@ -46,6 +46,7 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
     heading = [ALIASES.get(name.strip().lower(), name.strip().lower()) for name in next(rows, [])]
     if missing := [name for name in COLUMNS if name not in heading]:
         raise FormatError(f"{file}: no column {missing[0]}; expected {', '.join(COLUMNS)}")
+    # published files have the columns in other orders
     columns = [heading.index(name) for name in COLUMNS]
     tests: dict[str, dict[str, dict[str, list[str]]]] = {}
     for (number, line), fields in zip(lines[1:], rows, strict=False):

@@ -59,6 +59,7 @@ def read_word_categories(name: str | os.PathLike[str]) -> WordCategories:
         fields = [field.strip() for field in line.split(separator)]
         if len(fields) != 2 or not all(fields):
             raise test_sets.line_error(path, number, "a word and its category", line)
+        # a dict keeps the order of the file, which a set would not: folds depend on it
         entries[fields[0], fields[1]] = None
     if len({category for _, category in entries}) < 2:
         raise FormatError(f"{path} contains fewer than two categories")

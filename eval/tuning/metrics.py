@@ -163,8 +163,8 @@ class LabelJudge:
 
 
 def score_of_labels(
-    source: Any, corpus: Corpus, metric: str, *, half: str = DEV, k: int, size: int | None, threads: int | None,
-    seed: int,
+    source: Any, corpus: Corpus, metric: str, *, half: str = DEV, k: int = 1, size: int | None,
+    threads: int | None = None, seed: int = 1,
 ) -> Metric:  # fmt: skip
     """A score of labels, of classifiers that are quantised first if their size is limited.
 
@@ -218,10 +218,10 @@ Metrics = str | Sequence[str] | Callable[[Model], float]
 
 
 def new_metric(
-    metric: Metrics, trainer: Trainer, corpus: Corpus, *, labels: Any = None, half: str = DEV, k: int = 1,
-    size: int | None = None, validation: Any = None, threads: int | None = None, seed: int = 1,
+    metric: Metrics, trainer: Trainer, corpus: Corpus, *, labels: Any = None, half: str = DEV,
+    size: int | None = None, validation: Any = None, **scoring: Any,
 ) -> Metric:  # fmt: skip
-    """The metric that `tune` is given; see there.
+    """The metric that `tune` is given; see there. `scoring` has the other arguments of `score_of_labels`.
 
     Raises:
         SettingError: it is unknown, the trainer cannot be scored by it, or an argument does not belong to it.
@@ -254,7 +254,7 @@ def new_metric(
         return held_out_loss(Validation(0.05 if validation is None else validation))
     if labels is None:
         raise SettingError(f"the metric {names[0]} requires {S.labels}: labelled texts that are not trained on")
-    return score_of_labels(labels, corpus, names[0], half=half, k=k, size=size, threads=threads, seed=seed)
+    return score_of_labels(labels, corpus, names[0], half=half, size=size, **scoring)
 
 
 def check_metric(metric: str | Sequence[str], trainer: Trainer) -> list[str]:
@@ -282,6 +282,7 @@ def score_of_sets(names: Sequence[str]) -> Metric:
     for name in names:
         kind, _, path = name.partition(":")
         sets.setdefault(kind, []).append(path)
+    # both halves before the search: a set without a test half must not be noticed after hours
     dev, held_back = (Suite.read(**sets, restrict=None, half=half) for half in (DEV, TEST))
 
     def test(results: dict[str, Any]) -> Verdict:

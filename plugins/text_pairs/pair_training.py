@@ -238,6 +238,7 @@ class DualEncoder(Trainer, PairSettings):
         words = len(data.vocabulary)
         texts, order, all_ratings = corpus_pairs(data.encoded, words, self.max_words, self.word_dropout)
         ratings = self.scaled_ratings(texts.sides, order, all_ratings)
+        # hashed once for all words: a batch then reads the buckets of a word as it reads its row
         offsets, hashes = ngram_hashes(data.vocabulary.words if self.max_n else [], self.min_n, self.max_n)
         tables = self.tables(data.vocabulary, bucket_count(self, data.run_options.continued, NGRAMS, hashes))
         buckets = bucket_rows(hashes, tables[NGRAMS].rows if self.max_n else 1)
