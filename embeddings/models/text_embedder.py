@@ -3,6 +3,7 @@
 Texts are split into words as the training text was.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -152,6 +153,22 @@ class EncodedTexts:
 
 MARKS = ',;:!?()[]{}<>"'  # of sentences
 EDGES = punctuation + "\u2018\u2019"
+QUOTES = "'\u2018\u2019"
+JOINED = re.compile(r"[^,;!?()\[\]{}<>\"]*[-#$%&'*+./:=@\\^_`|~\u2018\u2019\u2010\u2011][^,;!?()\[\]{}<>\"]*")
+
+
+def joined_word(inner: str, core: str) -> str:
+    """The word that fastText composes for a token, such as "state-of-the" and "C+++"; empty if others may divide it.
+
+    Arguments:
+        inner: the token without punctuation of sentences at its edges.
+        core: the token without any punctuation at its edges.
+    """
+    word = inner.strip(QUOTES)
+    before_stop = word.rstrip("." + QUOTES)
+    # The last full stop ends a sentence, unless the word has others, as "e.g." has.
+    word = word if "." in before_stop else before_stop
+    return word if core and JOINED.fullmatch(word) else ""
 
 
 @cache
@@ -246,7 +263,7 @@ class RowsByWrittenToken(RowsByToken):
     """The rows of tokens of other programs, which may be anything without white space, such as "New_York" or "C++".
 
     `WordTokenizer` divides only tokens that are not themselves words of the vectors: neither as a whole nor without
-    punctuation at their edges.
+    punctuation at their edges. Vectors that compose do so for whole tokens, as fastText does; see `joined_word`.
     """
 
     def __init__(self, finder: WordFinder, rules: WordRules, weigh: Weigh | None) -> None:
@@ -301,14 +318,24 @@ class RowsByWrittenToken(RowsByToken):
             strings: the tokens, the same without punctuation of sentences at their edges, and without any at them.
             rows: those of tokens that are words as a whole, -1 for others.
         """
-        text, core_starts = string_bytes(to_string_array(strings[-1]))
+        _, inner, cores = strings
+        composed = (
+            [joined_word(*pair) for pair in zip(inner, cores, strict=True)]
+            if self.finder.vectors.compose
+            else [""] * len(rows)
+        )
+        is_joined = (rows < 0) & are_true(bool, composed)
+        scanned = ["" if is_one else core for core, is_one in zip(cores, is_joined.tolist(), strict=True)]
+        text, core_starts = string_bytes(to_string_array(scanned))
         ids, starts = self.words.scanner.scan(text.tobytes(), core_starts)
+        joined = self.words.scanner.add_lists(string_lists([select(composed, is_joined)])).ids
+        ids, starts = np.insert(ids, starts[:-1][is_joined], joined), starts + np.append(0, np.cumsum(is_joined))
         self.words.look_up_new()
         sizes, forms = np.diff(starts), np.zeros(len(rows), np.int8)
         rows[sizes == 0] = -1
         ends = np.append(0, np.cumsum(np.diff(string_bytes(self.words.scanner.table.words())[1])[ids]))
         # A token of one word is divided too if the word is shorter than what is left without punctuation.
-        is_divided = (sizes > 1) | ((sizes == 1) & (np.diff(ends[starts]) < np.diff(core_starts)))
+        is_divided = is_joined | (sizes > 1) | ((sizes == 1) & (np.diff(ends[starts]) < np.diff(core_starts)))
         for names in strings if is_divided.any() else ():
             is_tried = is_divided & (rows < 0)
             rows[is_tried], forms[is_tried] = self.finder.find_other_forms(select(names, is_tried))
@@ -448,21 +475,25 @@ class TextFrequencies:
 def count_words(texts: list[EncodedTexts], vectors: Vectors) -> TextFrequencies:
     """Count the words that have vectors, in texts that one encoder has encoded."""
     size = len(vectors) + max((len(one.composed) for one in texts), default=0)
-    occurrences, in_texts = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    for one in texts:
-        ids, counts = one.rows.ids, one.rows.counts
-        occurrences += np.bincount(ids, minlength=size)
-        # A word counts once for each text, however often it occurs in it.
-        pairs = np.unique(np.repeat(np.arange(len(counts)), counts) * size + ids)
-        in_texts += np.bincount(pairs % size, minlength=size)
-    used = np.flatnonzero(occurrences).tolist()
+    ids = np.concatenate([np.zeros(0, np.int64), *(one.rows.ids for one in texts)])
+    counts = np.concatenate([np.zeros(0, np.int64), *(one.rows.counts for one in texts)])
+    used_ids = np.unique(ids)
+    # Few texts use few of a million words: only what they use is counted, and only that part of the table written.
+    numbers = np.zeros(size, np.int64)
+    numbers[used_ids] = np.arange(len(used_ids))
+    ids = numbers[ids]
+    occurrences = np.bincount(ids, minlength=len(used_ids))
+    # A word counts once for each text, however often it occurs in it.
+    pairs = np.unique(np.repeat(np.arange(len(counts)), counts) * len(used_ids) + ids)
+    in_texts = np.bincount(pairs % len(used_ids), minlength=len(used_ids))
+    used = used_ids.tolist()
     composed = texts[-1].composed_words if texts else []
     words = [vectors.words[row] if row < len(vectors) else composed[row - len(vectors)] for row in used]
     total = int(sum(one.n_words.sum() for one in texts))
     return TextFrequencies(
-        merged_vocabulary(words, occurrences[used].tolist(), total),
-        merged_vocabulary(words, in_texts[used].tolist()),
-        sum(len(one.rows) for one in texts),
+        merged_vocabulary(words, occurrences.tolist(), total),
+        merged_vocabulary(words, in_texts.tolist()),
+        len(counts),
     )
 
 
@@ -542,7 +573,8 @@ class TextEmbedder:
         self.normalize = self.normalize or self.vectors.unit_texts
         self.finder = WordFinder(self.vectors)
         self.text_frequencies: TextFrequencies | None = None
-        self.weights: np.ndarray | None = None  # of the words of the vectors
+        # Of the words of the vectors; 0 for a word that has not occurred yet, if they are learned from texts.
+        self.weights: np.ndarray | None = None
         self.components: np.ndarray | None = None  # float64 (components, output_dim)
         self._unused_encoders: list[TextEncoder | JsonEncoder] = []
         if self.pool in WEIGHTINGS and self.vocabulary is not None:
@@ -593,13 +625,25 @@ class TextEmbedder:
         weights = word_weights(words, frequencies, self.pool, constant, total)  # type: ignore[arg-type]
         return weights.astype(np.float32)
 
+    def weigh_by(self, frequencies: TextFrequencies) -> None:
+        """Weigh words by their frequencies in texts."""
+        self.text_frequencies = frequencies
+        self.weights = np.zeros(len(self.vectors), np.float32)
+
+    def weigh_rows(self, ids: NDArray[np.int64]) -> None:
+        """Compute the weights of the words of the vectors in these rows, unless they are known already."""
+        assert self.weights is not None
+        ids = ids[ids < len(self.weights)]
+        new = np.unique(ids[self.weights[ids] == 0])
+        if len(new):
+            self.weights[new] = self.weigh([self.vectors.words[row] for row in new.tolist()])
+
     def fit(self, batches: Iterable[TextBlock]) -> None:
         """Learn word frequencies, if the vectors have none, and the components to remove."""
         encoder = self._new_encoder(is_weighted=False)
         texts = [encoder.encode(batch) for batch in batches]
         if self.is_weighted and (self.vocabulary is None or self.pool == "idf"):
-            self.text_frequencies = count_words(texts, self.vectors)
-            self.weights = self.weigh(self.vectors.words)
+            self.weigh_by(count_words(texts, self.vectors))
         if self.remove_components:
             rows = [self._pool(one) for one in texts]
             rows = rows or [np.zeros((0, self.output_dim), np.float32)]
@@ -673,6 +717,8 @@ class TextEmbedder:
     def _pool(self, texts: EncodedTexts) -> np.ndarray:
         tables = [self.vectors.matrix, texts.composed] if len(texts.composed) else [self.vectors.matrix]
         weights = None if self.weights is None else [self.weights]
+        if self.text_frequencies is not None and self.weights is not None:
+            self.weigh_rows(texts.rows.ids)
         if weights is not None and len(texts.composed):
             composed = texts.composed_weights
             weights += [self.weigh(texts.composed_words[: len(texts.composed)]) if composed is None else composed]

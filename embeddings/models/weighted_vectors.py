@@ -93,7 +93,7 @@ def weight_vectors(
 def weighted_rows(embedder: "TextEmbedder") -> np.ndarray:
     """The word vectors by their weights, float64 (words, dim)."""
     rows = embedder.vectors.check_finite().matrix.astype(np.float64)
-    return rows if embedder.weights is None else rows * embedder.weights[:, None]
+    return rows if embedder.weights is None else rows * embedder.weigh(embedder.vectors.words)[:, None]
 
 
 def expected_directions(embedder: "TextEmbedder", count: int) -> np.ndarray:

@@ -727,9 +727,8 @@ def read_recipe(folder: Path, embedder: TextEmbedder, *, is_expected_ranked: boo
         learned = tensors.load(folder / TENSORS)
         if "texts" in learned:
             words, texts = (Vocabulary.load(folder / name) for name in ("words.arrow", "texts_of_words.arrow"))
-            embedder.text_frequencies = TextFrequencies(words, texts, int(learned["texts"][0]))
             embedder.vocabulary = None  # they were used when the index was built, whatever the vectors tell now
-            embedder.weights = embedder.weigh(embedder.vectors.words)
+            embedder.weigh_by(TextFrequencies(words, texts, int(learned["texts"][0])))
         elif embedder.pool in WEIGHTINGS and is_ranked(embedder) != is_expected_ranked:
             had, has = ("no ", "some") if is_expected_ranked else ("", "none")
             raise FormatError(f"{folder.parent} was built of vectors with {had}counts of words, and these have {has}")

@@ -73,10 +73,13 @@ def split_by_table(tables: Sequence[np.ndarray], texts: RowTexts) -> list[tuple[
     return [(table, texts.within(first, first + len(table))) for table, first in zip(tables, borders, strict=False)]
 
 
-def sum_weights(texts: RowTexts, weights: np.ndarray) -> NDArray[np.float64]:
-    """The sum of the weights (rows,) of each text's rows, (texts,)."""
-    totals = np.append(0, np.cumsum(weights[texts.ids], dtype=np.float64))
-    return np.asarray(totals[texts.starts[1:]] - totals[texts.starts[:-1]])
+def sum_weights(texts: RowTexts, tables: Sequence[np.ndarray]) -> NDArray[np.float64]:
+    """The sum of the weights of each text's rows, (texts,); each table (rows,) has those of a table of vectors."""
+    sums = np.zeros(len(texts))
+    for weights, part in split_by_table(tables, texts):
+        totals = np.append(0, np.cumsum(weights[part.ids], dtype=np.float64))
+        sums += totals[part.starts[1:]] - totals[part.starts[:-1]]
+    return sums
 
 
 def pool_rows(
@@ -110,7 +113,7 @@ def pool_rows(
         return sums
     divisors: np.ndarray = texts.counts
     if pool in ("idf", "subsample") and weights is not None:
-        divisors = sum_weights(texts, weights[0] if len(weights) == 1 else np.concatenate(weights))
+        divisors = sum_weights(texts, weights)
     sums *= (1 / np.where(divisors > 0, divisors, 1)).astype(np.float32)[:, None]
     return sums
 

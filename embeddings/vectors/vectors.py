@@ -653,6 +653,10 @@ class Vectors(InteropMixin):
         Raises:
             UnknownWordError: a word has no vector.
         """
+        return [self.words[row] for row in np.flatnonzero(self._is_closer(a, b)).tolist()]
+
+    def _is_closer(self, a: str, b: str) -> np.ndarray:
+        """Whether each word is nearer to a than b is, (words,); not a itself."""
         from embeddings.indexes.exact import products  # imports numba
 
         row, other, query = self.index(a), self.index(b), cosine.normalize(self[a])
@@ -663,7 +667,7 @@ class Vectors(InteropMixin):
         close_calls = np.flatnonzero(np.abs(rough - rough[other]) <= margin)
         closer[close_calls] = exact(close_calls) > exact(np.array([other]))
         closer[row] = False
-        return [self.words[index] for index in np.flatnonzero(closer)]
+        return np.asarray(closer)
 
     def rank(self, a: str, b: str) -> int:
         """The rank of b among the neighbours of a: 1 for the nearest; equally near words share the best rank.
@@ -671,7 +675,7 @@ class Vectors(InteropMixin):
         Raises:
             UnknownWordError: a word has no vector.
         """
-        return len(self.closer_than(a, b)) + 1
+        return int(self._is_closer(a, b).sum()) + 1
 
 
 def as_vectors(source: Any) -> Vectors:
