@@ -29,6 +29,7 @@ from embeddings.support.cache_folder import (
     evict,
     foreign_access,
     remove_abandoned,
+    temporary_root,
 )
 from embeddings.support.files import exclusive_lock, fsync, is_unlocked
 from embeddings.support.logs import log
@@ -67,7 +68,7 @@ def new_folder(cache: Path | None) -> Iterator[Path]:
         with contextlib.suppress(OSError):  # it was removed, or is no longer writable
             create_private(cache)
             folder = Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache))
-    folder = folder or Path(tempfile.mkdtemp(prefix="embeddings-"))
+    folder = folder or Path(tempfile.mkdtemp(prefix="embeddings-", dir=temporary_root()))
     try:
         yield folder
     except BaseException:

@@ -14,6 +14,7 @@ import numpy as np
 from embeddings.corpora.reading.compression import file_compression
 from embeddings.errors import FormatError
 from embeddings.support.arrow import pa
+from embeddings.support.cache_folder import temporary_root
 from embeddings.support.foreign_files import format_errors
 from embeddings.support.word_list import WordList
 from embeddings.vectors import file_format
@@ -52,7 +53,7 @@ def check_array(place: str, array: np.ndarray, shape: tuple[int | None, ...], ki
 
 def check_words(words: list[str], path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Raise in advance whatever `file_format.write` would raise because of the words."""
-    with tempfile.TemporaryDirectory(prefix="embeddings-") as folder:
+    with tempfile.TemporaryDirectory(prefix="embeddings-", dir=temporary_root()) as folder:
         small = Vectors(words, np.zeros((len(words), 1), np.float32))
         file_format.write(small, Path(folder, "words").with_suffix(Path(path).suffix), format=format)
 

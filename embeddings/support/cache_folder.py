@@ -14,6 +14,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from embeddings.errors import OutputError
+
 VARIABLE = "EMBEDDINGS_CACHE"
 ROOT_USER = 0
 
@@ -46,6 +48,14 @@ def cache_root() -> Path | None:
         return None
     folder = Path(parent) / "embeddings"
     return folder / "embeddings" / "Cache" if sys.platform == "win32" else folder
+
+
+def temporary_root() -> str:
+    """Return the system's folder for temporary files; raises OutputError if no file can be written in any."""
+    try:
+        return tempfile.gettempdir()
+    except FileNotFoundError as error:
+        raise OutputError(f"{error.strerror}: make room, or set TMPDIR to another folder") from None
 
 
 @cache

@@ -39,6 +39,7 @@ from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import Positive, Range, check_list, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import to_arrow, to_list, to_string_array
+from embeddings.support.cache_folder import temporary_root
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.files import atomic_write, exclusive_lock
 from embeddings.support.foreign_files import format_errors
@@ -226,7 +227,7 @@ class TextIndex:
         columns = Columns(text_column, id_column, vector_column)
         if path is not None:
             check_local(path, "text index")
-        temporary = None if path is not None else tempfile.mkdtemp(prefix="embeddings-index-")
+        temporary = None if path is not None else tempfile.mkdtemp(prefix="embeddings-index-", dir=temporary_root())
         target = Path(str(temporary)) / "index" if path is None else Path(path)
         check_target(target, force=force)
         replaced = exclusive_lock(target) if target.is_dir() else nullcontext()  # writers to the old index finish first

@@ -35,7 +35,7 @@ from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteE
 from embeddings.models.model_files import remaining_settings
 from embeddings.settings import check_value
 from embeddings.support import tensors
-from embeddings.support.cache_folder import cache_folder
+from embeddings.support.cache_folder import cache_folder, temporary_root
 from embeddings.support.files import atomic_write, check_output
 from embeddings.support.foreign_files import path_below
 from embeddings.support.logs import log
@@ -87,7 +87,7 @@ class Interval:
 def local_folder(address: Address) -> Path:
     """Return the local folder of checkpoints that are written to an address."""
     # Cached: every call must return the same temporary folder.
-    parent = cache_folder("checkpoints") or Path(tempfile.mkdtemp(prefix="embeddings-checkpoints-"))
+    parent = cache_folder("checkpoints") or Path(tempfile.mkdtemp(prefix="embeddings-", dir=temporary_root()))
     return parent / hashlib.sha256(str(address).encode()).hexdigest()[:24]
 
 

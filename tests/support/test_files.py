@@ -7,9 +7,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from platforms import needs_locks, needs_pipes, needs_users
 
+import embeddings as em
 from embeddings.errors import OutputError, RemoteError
 from embeddings.support import files
 from embeddings.support.files import atomic_write, check_file, check_output
@@ -157,6 +159,7 @@ def test_folder_missing(tmp_path):
 CHECK = """
 import os, sys
 from embeddings.support import files
+import embeddings as em
 from embeddings.errors import OutputError, RemoteError
 if os.geteuid() == 0:
     os.setuid(65534)  # root may write anywhere
@@ -217,3 +220,14 @@ with atomic_write(Path(sys.argv[1]), folder=True, force=True) as folder:
         assert all(folder.exists() for folder in (moved, writing, *others))
         writer.kill()
     assert [path.name for path in target.iterdir()] == ["whole"]
+
+
+def test_a_disk_without_room_for_temporary_files_is_named(monkeypatch):
+    def refuse():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_get_default_tempdir", refuse)
+    for write in (lambda: em.Corpus(["red car"]).encode(), lambda: em.TextIndex.build(None, ["red"])):
+        with pytest.raises(OutputError, match=r"/tmp.*TMPDIR"):
+            write()

@@ -25,6 +25,7 @@ from embeddings.support.cache_folder import (
     evict,
     foreign_access,
     remove_abandoned,
+    temporary_root,
 )
 from embeddings.support.foreign_files import path_below
 from embeddings.support.logs import log
@@ -109,7 +110,7 @@ def download(address: Address, target: Path, is_abandoned: Event) -> None:
 @cache
 def temporary_copies() -> tempfile.TemporaryDirectory[str]:
     """Return a folder for copies without a cache, which is removed at the end of the process."""
-    return tempfile.TemporaryDirectory(prefix="embeddings-remote-")
+    return tempfile.TemporaryDirectory(prefix="embeddings-remote-", dir=temporary_root())
 
 
 def remove_copies(scratch: Path, target: Path) -> None:

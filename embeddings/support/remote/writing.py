@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from embeddings.errors import FormatError, OutputError, RemoteError
+from embeddings.support.cache_folder import temporary_root
 from embeddings.support.foreign_files import check_name
 from embeddings.support.logs import log
 from embeddings.support.output_errors import check_other_files, exists_error, output_errors
@@ -70,7 +71,7 @@ def remote_write(
     Raises OutputError as `check_remote_output` and `upload_folder`, or if the upload fails.
     """
     addresses = [check_remote_output(path, force=force) for path in paths]
-    with TemporaryDirectory(prefix="embeddings-upload-") as scratch:
+    with TemporaryDirectory(prefix="embeddings-upload-", dir=temporary_root()) as scratch:
         local = [Path(scratch) / address.name for address in addresses]
         if folder:
             local[0].mkdir()
