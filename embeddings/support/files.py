@@ -74,17 +74,19 @@ def check_own_folder(
         main_file: the file without which a folder is not of this kind.
         contents: what the folder holds, such as "model", for messages.
     """
-    target = check_output(path, force=force)
+    target = check_output(path, force=True)  # advice to set `force` comes only if it helps
     if is_remote(path):
         from embeddings.support.remote.writing import remote_names
 
         names = remote_names(path)
+    elif target.is_dir():
+        names = {entry.name for entry in target.iterdir()}
     else:
-        names = {entry.name for entry in target.iterdir()} if target.is_dir() else {""} if target.exists() else set()
+        names = {""} if os.path.lexists(target) else set()
     if names and main_file not in names:
         raise OutputError(f"{display_name(path)} is not a saved {contents}, so it is not replaced; choose another name")
     check_other_files(display_name(path), names - files, f"the {contents}")
-    return target
+    return target if force else check_output(path)
 
 
 def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:

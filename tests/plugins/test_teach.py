@@ -202,6 +202,12 @@ def test_a_folder_of_somebody_else_is_never_removed(tmp_path, force, texts):
         assert str(part) in str(caught.value)
         assert [file.name for file in part.iterdir()] == [name]
         (part / name).unlink()
+    part.rmdir()
+    part.symlink_to("nowhere")
+    with pytest.raises(OutputError) as caught:
+        teach(texts or path, vectors_of, tmp_path / "v.parquet", force=force)
+    assert str(part) in str(caught.value)
+    assert "force" not in str(caught.value)
     assert not (tmp_path / "v.parquet").exists()
 
 
