@@ -18,6 +18,8 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "max_vocab": "maxfinalvocab maxvocab",
     "buckets": "bucket",
     "top": "topn k",
+    "case": "lower lowercase",
+    "text_column": "column",
     "init": "pretrainedvectors pretrained",
     "vocabulary": "readvocab vocab",
     "out": "output savemodel savefile",
@@ -62,6 +64,7 @@ PLACES = {  # of arguments, for those that are passed to another function
     "the trainer": TRAINER_SETTINGS, "em.Corpus": CORPUS_ARGUMENTS, "train()": TRAIN_ARGUMENTS,
     "em.InitFrom": ("freeze", "duplicates"),
 }  # fmt: skip
+OF_TRAINING = {"dim", "tokenizer", "threads"}  # of which a trainer, a Corpus and train() have one each
 OUR_NAMES = {theirs: ours for ours, names in THEIR_NAMES.items() for theirs in names.split()}
 ADVICE = {  # names without a counterpart
     **dict.fromkeys(("sg", "cbow", "skipgram"), "choose the model by its name: skipgram or cbow"),
@@ -198,10 +201,13 @@ def advice(name: str, known: Collection[str]) -> str | None:
     Arguments:
         known: the names that are allowed in its place.
     """
-    remedies = {each: f"pass {each} to {place}" for place, names in PLACES.items() for each in names}
-    remedies |= {each: f"use {each}" for each in known}
-    setting = our_name(name, remedies)
-    return remedies[setting] if setting else ADVICE.get(normalize_name(name))
+    if setting := our_name(name, known):
+        return f"use {setting}"
+    key = normalize_name(name)
+    places = PLACES if OF_TRAINING & {*known} else {}
+    # Only an exact name is that of another function: those are many, and any word is close to one of them.
+    elsewhere = {normalize_name(each): f"pass {each} to {place}" for place, names in places.items() for each in names}
+    return elsewhere.get(normalize_name(OUR_NAMES.get(key, key))) or ADVICE.get(key)
 
 
 class InteropMixin(AdvisesOnNames):

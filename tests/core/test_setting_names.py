@@ -47,6 +47,17 @@ def test_names_that_mean_nothing():
         em.SkipGram(zzz=1)
 
 
+@pytest.mark.parametrize("name", ["tables", "labels", "threads", "dim"])
+def test_advice_names_only_settings_of_the_same_thing(name):
+    vectors = em.Vectors(["a"], [[1.0]])
+    with pytest.raises(SettingError, match=rf"{name}.*bits, ") as caught:
+        em.build_index(vectors, f"lsh:{name}=2")
+    assert "Corpus" not in str(caught.value)
+    with pytest.raises(SettingError, match=r"sides.*epochs") as caught:
+        em.train("text-pairs", ["a b"], sides=["a", "b"])
+    assert "Corpus" not in str(caught.value)
+
+
 def test_settings_are_copied_and_pickled():
     settings = em.SkipGram(dim=4)
     assert pickle.loads(pickle.dumps(settings)) == copy.deepcopy(settings) == settings
