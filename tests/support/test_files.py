@@ -7,7 +7,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from platforms import needs_locks, needs_pipes, needs_users
 
