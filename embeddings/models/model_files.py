@@ -77,6 +77,15 @@ def remaining_settings(path: Path, trainer: str, settings: Mapping[str, Any]) ->
     return {name: value for name, value in settings.items() if name not in removed}
 
 
+OTHER_FOLDERS = {  # by the files in them
+    "text-index.json": "is an index of texts: use `embeddings search`",
+    "*.parquet": "has no model.json; as a folder of Parquet files, pass pyarrow.parquet.read_table(folder) to "
+    "Vectors.from_arrow",
+    "embeddings.npy": "has the removed format numpy-folder: export the vectors again, as model2vec",
+    "projector_config.pbtxt": "has the removed format projector: export the vectors again, in another format",
+}
+
+
 def read_model_json(folder: Path) -> dict[str, Any]:
     """The fields of model.json."""
     path = folder / MODEL_JSON
@@ -86,10 +95,7 @@ def read_model_json(folder: Path) -> dict[str, Any]:
         raise FormatError(f"{folder} is a group of models: name one of them, such as {first}")
     if not path.is_file():
         problem = "has no model.json, so it is not a saved model" if folder.is_dir() else "is not a saved model"
-        if any(folder.glob("*.parquet")):
-            problem = "has no model.json; of a folder of Parquet files, read a table, and pass it to Vectors.from_arrow"
-        if (folder / "text-index.json").is_file():
-            problem = "is an index of texts: use `embeddings search`"
+        problem = next((advice for names, advice in OTHER_FOLDERS.items() if any(folder.glob(names))), problem)
         raise FormatError(f"{folder} {problem if folder.exists() else 'does not exist'}")
     content = read_versioned(path, FORMAT_VERSION)
     check_fields(path, content, FIELDS)

@@ -6,7 +6,7 @@ from optional_libraries import GENSIM
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
-from embeddings.models.loading import load
+from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
@@ -35,6 +35,20 @@ def test_missing_paths_and_folders(tmp_path):
         load(tmp_path / "nothing.bin")
     with pytest.raises(FormatError, match=r"has no model\.json"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "fact"),
+    [
+        ("part-0.parquet", "from_arrow"), ("embeddings.npy", "model2vec"), ("projector_config.pbtxt", "projector"),
+        ("text-index.json", "search"),
+    ],
+)  # fmt: skip
+def test_folders_of_another_kind_are_refused_with_what_to_do(tmp_path, file, fact):
+    (tmp_path / file).touch()
+    for read in (load, load_model):
+        with pytest.raises(FormatError, match=fact):
+            read(tmp_path)
 
 
 def test_unknown_content(tmp_path):
