@@ -145,7 +145,7 @@ EXPRESSIONS = {  # what to write in Python, and the names of functions, classes 
     "em.embed(model, [text])[0] or classifier.embed([text])[0]": "get_sentence_vector",
     "em.embed(path, texts)": "SentenceTransformer StaticModel",
     "em.sklearn.MeanVectorizer(vectors=vectors).fit_transform(texts)": "transform fit_transform",
-    "em.evaluate(classifier, labels=path)": "test test_label",
+    "em.evaluate(classifier, labels=path)": "test test_label evaluate_classifier",
     "em.SkipGram(dim=100).train(lines) or em.CBOW(dim=100).train(lines)": "Word2Vec",
     "em.ParagraphDM(dim=100).train(lines) or em.ParagraphDBOW(dim=100).train(lines)": "Doc2Vec",
     "em.FastText(dim=100).train(path)": "train_unsupervised",

@@ -1,5 +1,6 @@
 """Sources as blocks of valid UTF-8 text or of lists of tokens, or as tables."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -302,9 +303,22 @@ def table_of_file(
     elif file_type is FileType.JSON_ARRAY:
         yield record_rows.JsonTable(name, array_lines(blocks, name), decoder, size, unit="item")
     elif file_type is FileType.TEXT:
+        blocks = blocks if has_lone_returns(data.head) else without_lone_returns(blocks)
         yield CsvTable(blocks, name, "\t", decoder, header=False, has_quotes=False)
     else:
         yield CsvTable(blocks, name, "," if file_type is FileType.CSV else "\t", decoder, header=header)
+
+
+def without_lone_returns(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield blocks of a text whose lines end with line feeds, with spaces for other carriage returns."""
+    rest = b""
+    for block in blocks:
+        text = rest + block
+        end = len(text) - text.endswith(b"\r")
+        yield re.sub(rb"\r(?!\n)", b" ", text[:end])
+        rest = text[end:]
+    if rest:
+        yield rest
 
 
 def items_table(source: Items, decoder: Utf8Decoder) -> Table:

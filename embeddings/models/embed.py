@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from embeddings.corpora.reading.sources import Items, Source, Texts, resolve_sou
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import recorded_settings
-from embeddings.errors import CorpusError, SettingError, marked
+from embeddings.errors import CorpusError, FormatError, S, SettingError, marked
 from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
@@ -140,6 +140,8 @@ def default_pool(source: "Vectors | Model") -> Pool:
     """
     vectors = source.vectors if isinstance(source, Model) else source
     pool: Any = vectors.text_pool or "sif"
+    if pool not in get_args(Pool):
+        raise FormatError(f"the vectors record the pooling {pool!r:.80}, which does not exist: set {S.pool}")
     # Rows of folders with a tokenizer.json contain their weights already.
     is_weighted = vectors.tokenizer_file is None and word_frequencies(source) is not None
     return "mean" if pool == "sif" and not is_weighted else pool

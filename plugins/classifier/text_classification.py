@@ -208,13 +208,13 @@ Texts = Corpus | str | os.PathLike[str] | Iterable[Any]
 
 
 def retrain(
-    classifier: LabelPredictor, texts: Texts, cutoff: int, *, epochs: int = 5, learning_rate: float = 0.05,
+    classifier: "LabelPredictor | Model", texts: Texts, cutoff: int, *, epochs: int = 5, learning_rate: float = 0.05,
     seed: int = 1, threads: int | None = None, progress: ProgressOption = None,
 ) -> LabelPredictor:  # fmt: skip
     """A classifier with fewer rows of words and n-grams, trained further to make up for those that are cut off.
 
     Arguments:
-        classifier: the classifier, which is not changed.
+        classifier: the classifier, or its model, which is not changed.
         texts: labelled texts, by custom those of the training. Unless it is a `Corpus`, its words are split as in the
             training of the classifier.
         cutoff: as for `LabelPredictor.quantize`, which may follow.
@@ -226,6 +226,7 @@ def retrain(
         SettingError: an argument is out of range, the classifier is quantised, or the texts have no label of it.
         CorpusError: the texts cannot be read.
     """
+    classifier = classifier.classifier if isinstance(classifier, Model) else classifier
     small = prune(classifier, cutoff)
     features = small.features
     has_ngrams = features.word_ngrams > 1 or features.max_n > 0

@@ -76,7 +76,11 @@ def test_attributes_of_gensims_vectors_name_ours(attribute, remedy):
 
 
 def test_the_import_of_another_name_gives_the_advice_of_the_attribute():
-    for name, ours in (("Word2Vec", "em.SkipGram"), ("explain", "analysis.explain")):
+    for name, ours in (
+        ("Word2Vec", "em.SkipGram"),
+        ("evaluate_classifier", "em.evaluate"),
+        ("explain", "analysis.explain"),
+    ):
         with pytest.raises(ImportError, match=ours):
             exec(f"from embeddings import {name}")
         with pytest.raises(AttributeError, match=ours):

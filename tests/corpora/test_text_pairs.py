@@ -57,6 +57,19 @@ def test_columns_can_be_selected_by_name_or_number(tmp_path):
         read(em.corpora.TextPairs(tmp_path / "p.txt", pairs=em.corpora.PairFormat(left="4", right="1")))
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_carriage_return_within_a_line_is_white_space(tmp_path, end, monkeypatch):
+    lines = [f"a{number}\tb{number}" for number in range(30)]
+    if end != "\r":
+        lines[3:5] = "a\rb\r\r\tc", "d\te\r"
+    (tmp_path / "p.txt").write_bytes(end.join([*lines, ""]).encode())
+    for size in (1, 7, 1 << 16):
+        monkeypatch.setattr("embeddings.corpora.reading.reader.BLOCK_SIZE", size)
+        rows = read(em.corpora.TextPairs(tmp_path / "p.txt"))
+        assert [row[0] for row in rows[:5]] == ["a0", "a1", "a2", *(["a3", "a4"] if end == "\r" else ["a b", "d"])]
+        assert len(rows) == 30
+
+
 def test_three_columns_of_text_are_triplets_and_numbers_of_rows_are_not_ratings():
     assert read(em.corpora.TextPairs([("a", "b", "c"), ("d", "e", "f")])) == [
         ("a", "b", "c", None),

@@ -7,6 +7,7 @@ import pytest
 from commands import expect
 
 import embeddings as em
+from embeddings.errors import FormatError
 from embeddings.eval.tasks.evaluation_kind import TextVectors
 from embeddings.models.embed import default_pool, text_batches_of
 from embeddings.models.model import Model
@@ -167,3 +168,12 @@ def test_weights_of_words_are_computed_once_for_each_rule(monkeypatch):
     p = np.array([1, 9, 5]) / 15
     weights = 1e-3 / (1e-3 + p)
     np.testing.assert_allclose(expected[0][0], (weights[:, None] * vectors.matrix).mean(axis=0), rtol=1e-5)
+
+
+def test_a_recorded_pooling_that_does_not_exist_is_a_fault_of_the_file(tmp_path):
+    vectors = skipgram().vectors
+    vectors.text_pool = "nonsense"
+    vectors.save(tmp_path / "v.parquet")
+    with pytest.raises(FormatError, match=r"record.*'nonsense'.*pool"):
+        em.embed(tmp_path / "v.parquet", ["red1"])
+    assert em.embed(tmp_path / "v.parquet", ["red1"], pool="mean").any()

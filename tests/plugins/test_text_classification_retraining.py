@@ -53,8 +53,9 @@ def test_models_of_fasttext_are_trained_further(tmp_path, loss):
 
 
 def test_quantizing_after_training_again(tmp_path):
-    classifier = train(word_ngrams=2)
-    larger = em.training.retrain(classifier, labelled_lines(), 12, epochs=20, learning_rate=0.5, threads=1)
+    model = em.train("classifier", labelled_lines(), dim=8, epochs=5, learning_rate=0.3, threads=1, word_ngrams=2)
+    classifier = model.classifier
+    larger = em.training.retrain(model, labelled_lines(), 12, epochs=20, learning_rate=0.5, threads=1)
     small = larger.quantize(qnorm=True)
     lines = labelled_lines(seed=2)
     assert probability_of_truth(small, lines) > probability_of_truth(classifier.quantize(12, qnorm=True), lines)
