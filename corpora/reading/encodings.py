@@ -89,8 +89,15 @@ class Utf8Decoder:
 
     def repair(self, data: bytes, final: bool) -> tuple[bytes, int]:
         """Replace or drop errors; returns valid UTF-8 and the number of bytes used."""
-        ERRORS.count = lambda error: self.add_error(lambda: self.position(data, error.start))
-        text, used = utf_8_decode(data, f"embeddings.{self.policy}", final)
+        if len(self.positions) < MAX_POSITIONS:
+            ERRORS.count = lambda error: self.add_error(lambda: self.position(data, error.start))
+            text, used = utf_8_decode(data, f"embeddings.{self.policy}", final)
+            return text.encode(), used
+        # Without a call of Python for each error; replacement characters in the original text are none.
+        text, used = utf_8_decode(data, "replace", final)
+        self.errors += text.count(REPLACEMENT) - data[:used].count(REPLACEMENT.encode())
+        if self.policy == "ignore":
+            text, used = utf_8_decode(data, "ignore", final)
         return text.encode(), used
 
 
