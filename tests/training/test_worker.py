@@ -32,18 +32,23 @@ def running_threads():
     return [thread for thread in threading.enumerate() if thread.name.startswith("trainer")]
 
 
-def test_a_failing_thread_stops_the_others_and_raises():
+@pytest.mark.parametrize("failing", [2, None])
+def test_a_failing_thread_or_report_stops_the_others_and_raises(failing):
     stopped = []
 
     def work(thread, halt):
-        if thread == 2:
+        if thread == failing:
             raise TestError("number 2")
         halt.wait()
         stopped.append(thread)
 
+    def report():
+        if failing is None:
+            raise TestError("number 2")
+
     with pytest.raises(TestError, match="number 2"):
-        worker.run_threads(work, 4, lambda: None)
-    assert sorted(stopped) == [0, 1, 3]
+        worker.run_threads(work, 4, report)
+    assert sorted(stopped) == [thread for thread in range(4) if thread != failing]
     assert not running_threads()
 
 
@@ -60,22 +65,6 @@ def test_a_thread_that_fails_last_raises():
 
     with pytest.raises(TestError, match="late"):
         worker.run_threads(work, 2, lambda: None)
-
-
-def test_a_failing_report_stops_all_threads():
-    stopped = []
-
-    def work(thread, halt):
-        halt.wait()
-        stopped.append(thread)
-
-    def report():
-        raise TestError("no more")
-
-    with pytest.raises(TestError, match="no more"):
-        worker.run_threads(work, 3, report)
-    assert sorted(stopped) == [0, 1, 2]
-    assert not running_threads()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
