@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import re
 import shutil
 import time
 from pathlib import Path
@@ -207,11 +206,8 @@ def test_a_cache_that_others_can_write_to_is_not_used(compiled_room, python, tmp
     result = python("-c", SHOW_WARNINGS + RUN, path=[tmp_path], EMBEDDINGS_CACHE=str(tmp_path / "cache"))
     assert result.stdout.split() == ["20", "200", "0", "0"]
     assert not (tmp_path / "harm").exists()
-    assert re.fullmatch(
-        rf"cannot cache compiled code, so every run recompiles it: other users can write to {tmp_path}/cache.*; "
-        r"if you trust them, run `chmod -R go-w .*/cache`, else set EMBEDDINGS_CACHE to another folder",
-        result.stderr.strip(),
-    )
+    assert f"other users can write to {tmp_path}/cache" in result.stderr
+    assert "chmod" in result.stderr
 
 
 def test_a_cache_of_another_user_is_not_used(compiled_room, python, tmp_path):

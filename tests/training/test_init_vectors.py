@@ -1,15 +1,14 @@
 """Training from initial vectors: which words get which vector, and frozen rows do not change."""
 
+import naive
 import numpy as np
 import pytest
 from interrupted_runs import CONFIGURATIONS, corpus, interrupted_after, learn, table_bytes
 from kernel_helpers import random_rows
-from naive import Stream, blocks, logistic_loss, score, sigmoid, update, window_targets
 
 import embeddings as em
 from embeddings.kernels.block import BLOCK_SIZE
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.models.table import zero_rows
 from embeddings.training.init_vectors import match_rows
 from embeddings.training.training_data import prepare
@@ -67,19 +66,14 @@ def test_frozen_words_of_fasttext_are_the_means_of_their_rows_and_do_not_teach_t
 
 
 def frozen_skipgram(words, output, choices, rate, frozen):
-    """Naive skip-gram whose frozen rows are constants."""
+    """Naive skip-gram whose frozen rows are constants; returns the loss."""
     lost = 0.0
     for centre, contexts, noise in choices:
-        if not contexts:
-            continue
-        targets, weights = window_targets(output, centre, noise)
-        read = [words[c] for c in contexts]
-        moved = [np.zeros_like(words[c]) if frozen[c] else words[c] for c in contexts]
-        scores = score(read, targets)
-        steps = rate * np.asarray(weights) * (np.eye(1, len(targets)) - sigmoid(scores))
-        assert len(targets) <= UPDATE_TILE
-        update(steps, read, moved, targets)
-        lost += logistic_loss(scores, 1, weights)
+        if contexts:
+            targets, weights = naive.window_targets(output, centre, noise)
+            read = [words[c] for c in contexts]
+            moved = [np.zeros_like(words[c]) if frozen[c] else words[c] for c in contexts]
+            lost += naive.learn(read, moved, targets, 1, weights, rate)
     return lost
 
 
@@ -93,18 +87,8 @@ def test_frozen_run_equals_the_naive_implementation():
     frozen = np.array([word in start for word in data.vocabulary.words])
     for place in np.flatnonzero(frozen):
         words[place, :dim] = start[data.vocabulary.words[place]]
-    (choices,) = [
-        choices
-        for choices in blocks(
-            trainer.plan(data).stream.source,
-            0,
-            len(data.encoded.ids),
-            Stream(int(thread_keys(seed, 1)[0])),
-            BLOCK_SIZE,
-            5,
-        )
-        if choices
-    ]
+    source, stream = trainer.plan(data).stream.source, naive.Stream(int(thread_keys(seed, 1)[0]))
+    (choices,) = filter(None, naive.blocks(source, 0, len(data.encoded.ids), stream, BLOCK_SIZE, 5))
     assert frozen_skipgram(words, output, choices, trainer.learning_rate_at(0, len(data.encoded.ids)), frozen) > 0
     run_options = em.training.RunOptions(init=em.InitFrom(start, freeze=True))
     model = trainer.train(em.Corpus(lines), threads=1, seed=seed, run_options=run_options)
