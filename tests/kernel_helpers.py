@@ -213,16 +213,21 @@ def positions_of(block):
 
 def fill_all(source, begin, end, key, size, negatives):
     """The windows of each block of a share, and the number of ids that `fill_block` reports as read."""
-    block, rng = new_block(source.window, negatives, size), np.array([key, 0], np.uint64)
+    return read_share(new_block(source.window, negatives, size), fill_block, windows_of, source, begin, end, key)
+
+
+def read_share(block, fill, contents, source, begin, end, key):
+    """The contents of each block of a share, and the number of units that `fill` reports as read."""
+    rng = np.array([key, 0], np.uint64)
     rewind(block, source, begin, end)
     blocks, read = [], 0
     while block.cursor[POSITION] < end:
-        count = fill_block(block, source, rng)
+        count = fill(block, source, rng)
         assert count > 0
         read += count
-        blocks.append(windows_of(block))
-    assert fill_block(block, source, rng) == 0
-    assert windows_of(block) == []
+        blocks.append(contents(block))
+    assert fill(block, source, rng) == 0
+    assert contents(block) == []
     return blocks, read
 
 

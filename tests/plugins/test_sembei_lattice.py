@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_helpers import BLOCK_TOLERANCE, line_bounds, rows
+from kernel_helpers import BLOCK_TOLERANCE, line_bounds, read_share, rows
 from ngram_search import trie_of
 
 from embeddings.compilation.jit import allocating_entry_point
@@ -70,17 +70,7 @@ def adjacent_of(block):
 def fill_all(source, begin, end, key, size, negatives):
     """The adjacent n-grams of each block of a share, and the number of tokens reported as read."""
     block = new_lattice(source.trie.longest, negatives, size)
-    rng = np.array([key, 0], np.uint64)
-    rewind(block, source, begin, end)
-    blocks, read = [], 0
-    while block.cursor[POSITION] < end:
-        tokens = fill_lattice(block, source, rng)
-        assert tokens > 0
-        read += tokens
-        blocks.append(adjacent_of(block))
-    assert fill_lattice(block, source, rng) == 0
-    assert adjacent_of(block) == []
-    return blocks, read
+    return read_share(block, fill_lattice, adjacent_of, source, begin, end, key)
 
 
 @settings(deadline=None, max_examples=200)

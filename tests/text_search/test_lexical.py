@@ -37,7 +37,7 @@ def segment(lexicon, texts):
     live = np.ones(len(texts), np.bool_)
     words = SimpleNamespace(find=lambda word: terms.to_pylist().index(word) if word in terms.to_pylist() else None)
     length = int(arrays["lengths"].sum())
-    return SimpleNamespace(arrays=arrays, live=live, live_count=len(texts), live_length=length, words=words)
+    return Segment(arrays=arrays, live=live, live_count=len(texts), live_length=length, words=words)
 
 
 class Segment(SimpleNamespace):
@@ -54,7 +54,7 @@ def test_scores_are_those_of_the_formula(monkeypatch, few):
     texts = [" ".join(rng.choice(list("abcdefg"), rng.integers(0, 9))) for _ in range(30)]
     common = Vocabulary.from_counts({"a": 50, "b": 5}, total=1000)
     lexicon = Lexicon(SETTINGS, common=common)
-    segments = [Segment(**vars(segment(lexicon, part))) for part in (texts[:20], texts[20:])]
+    segments = [segment(lexicon, part) for part in (texts[:20], texts[20:])]
     for query in ("a b b zz", "g"):
         scores = np.concatenate(lexical_scores(segments, lexicon.weights(query)))
         np.testing.assert_allclose(scores, naive_scores(texts, query, {"a": 0.05, "b": 0.005}), rtol=1e-5, atol=1e-6)
