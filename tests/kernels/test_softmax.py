@@ -12,7 +12,8 @@ def exponentiate_row(row, peak):
     return exponentiate(row, peak)
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-14)])
+# Without fused multiply-add, taking multiples of log 2 from -23 rounds by up to 23 * 2^-24: the relative error.
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1.5e-6), (np.float64, 1e-14)])
 def test_exponentials_are_as_exact_as_their_type(dtype, tolerance):
     row = np.linspace(-20, 3, 500).astype(dtype)
     expected = np.exp(row - dtype(3))
