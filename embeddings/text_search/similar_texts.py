@@ -98,18 +98,18 @@ def find_pairs(
 def pair_rows(table: pa.Table, pairs: np.ndarray, cosines: np.ndarray) -> Iterator[dict[str, Any]]:
     """Yield the pairs of `find_pairs` with their ids and texts."""
     for start in range(0, len(pairs), BLOCK):
-        part = pairs[start : start + BLOCK]
-        columns = [to_list(table.column(name).take(part[:, side])) for side in (0, 1) for name in (ID, TEXT)]
-        for values in zip(*columns, cosines[start : start + BLOCK].tolist(), strict=True):
-            yield dict(zip(COLUMNS, values, strict=True))
+        part, values = pairs[start : start + BLOCK], cosines[start : start + BLOCK].tolist()
+        columns = (to_list(table.column(name).take(part[:, side])) for side in (0, 1) for name in (ID, TEXT))
+        yield from (dict(zip(COLUMNS, cells, strict=True)) for cells in zip(*columns, values, strict=True))
 
 
 def group_rows(table: pa.Table, pairs: np.ndarray, cosines: np.ndarray) -> Iterator[dict[str, Any]]:
     """Yield the texts in groups of `find_pairs`, with their cosines with the first text of their group."""
     for number, (rows, values) in enumerate(group_pairs(pairs, cosines), 1):
-        columns = [to_list(table.column(name).take(rows)) for name in (ID, TEXT)]
-        for cells in zip(*columns, values.tolist(), strict=True):
-            yield dict(zip(GROUP_COLUMNS, (number, *cells), strict=True))
+        columns = ([number] * len(rows), *(to_list(table.column(name).take(rows)) for name in (ID, TEXT)))
+        yield from (
+            dict(zip(GROUP_COLUMNS, cells, strict=True)) for cells in zip(*columns, values.tolist(), strict=True)
+        )
 
 
 def group_pairs(pairs: np.ndarray, cosines: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

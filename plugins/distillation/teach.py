@@ -349,8 +349,9 @@ def load_network(folder: Path, threads: int | None) -> Encode:
 
 def load_sentence_encoder(folder: Path, threads: int | None) -> Encode:
     """A folder of sentence-transformers, run by that library, which reads safetensors only and no code from it."""
-    remedy = "pip install 'embeddings-toolkit[sentence-transformers]', or set python:module:function"
+    remedy = "pip install 'embeddings-toolkit[sentence-transformers]', or name a function, python:module:function"
     library = import_extra("sentence_transformers", None, f"{folder}, which has no model.onnx,", remedy)
+    import_module("transformers.utils.logging").disable_progress_bar()  # of loading weights
     if threads is not None:
         import_module("torch").set_num_threads(threads)
     with format_errors(folder):
