@@ -13,7 +13,7 @@ from embeddings.models.model import Model
 from embeddings.support.cosine import normalize
 from embeddings.support.docstrings import argument_texts
 from embeddings.support.imports import import_library
-from embeddings.support.result_table import ResultTable
+from embeddings.support.result_table import Dot, PlottedTable
 from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors, as_vectors
 
@@ -123,7 +123,7 @@ class ConfidentNeighbour:
     pair_high: float
 
 
-class ConfidentNeighbours(ResultTable[ConfidentNeighbour]):
+class ConfidentNeighbours(PlottedTable[ConfidentNeighbour]):
     """Nearest neighbours, or answers to an analogy, with their intervals."""
 
     columns = argument_texts(ConfidentNeighbour) | argument_texts(ConfidentSimilarity)
@@ -134,6 +134,14 @@ class ConfidentNeighbours(ResultTable[ConfidentNeighbour]):
         similarity = cells.pop("similarity")
         spread = {name: similarity.pop(name) for name in ("data_sd", "seed_sd")}
         return {"neighbour": cells.pop("neighbour"), **similarity, **cells, **spread}
+
+    def dots(self) -> list[Dot]:
+        """The words at their cosines, with the share of resamples in which each is a neighbour."""
+        axis = "cosine in the model (dot), 95 % interval (bar)"
+        return [
+            Dot(one.neighbour, axis, near.cosine, near.low, near.high, f"in {100 * one.in_top:.0f} % of resamples")
+            for one in self for near in [one.similarity]
+        ]  # fmt: skip
 
 
 def confident_similarity(

@@ -21,7 +21,7 @@ from embeddings.support.docstrings import argument_texts
 from embeddings.support.imports import import_library
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
-from embeddings.support.result_table import ResultTable, TabularResult
+from embeddings.support.result_table import Dot, PlottedTable, ResultTable, TabularResult
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
 from embeddings.vectors.align import align
@@ -166,7 +166,10 @@ class ChangedWord:
     lines: tuple[ConcordanceLine, ...]
 
 
-class ChangedWords(ResultTable[ChangedWord]):
+RANDOM = "in random divisions: mean ± 2 standard deviations"
+
+
+class ChangedWords(PlottedTable[ChangedWord]):
     """Words from the surest change on, without their lines; the table shows the first ones."""
 
     top = 20
@@ -186,6 +189,17 @@ class ChangedWords(ResultTable[ChangedWord]):
         figures = {name: getattr(row, name) for name in ("word", "change", "expected", "z", "p", "q")}
         counts = {f"count_{group}": count for group, count in enumerate(row.counts, 1)}
         return figures | counts | {f"neighbours_{group}": words for group, words in enumerate(row.neighbours, 1)}
+
+    def dots(self) -> list[Dot]:
+        """The words at their changes, and at those by chance with two standard deviations on both sides."""
+        dots, axis = list[Dot](), "change (1 - cosine)"
+        for one in self.visible():
+            spread = 2 * (one.change - one.expected) / one.z if one.z else 0.0
+            dots += [
+                Dot(one.word, axis, one.change, remark=f"q = {one.q:.2g}", series="between the groups"),
+                Dot(one.word, axis, one.expected, one.expected - spread, one.expected + spread, series=RANDOM),
+            ]
+        return dots
 
 
 @dataclass(frozen=True, repr=False)
@@ -207,13 +221,18 @@ class UsageChange(TabularResult):
     top: int = 20
 
     @property
-    def tables(self) -> Sequence[ResultTable[Any]]:
-        """The words, and lines of the corpus."""
+    def table(self) -> ChangedWords:
+        """The words, which draw themselves: `result.table.plot()`."""
         note = f"{self.n_words:,} words compared in {self.documents[0]:,} and {self.documents[1]:,} documents"
         changed = f"{self.n_changed:,} changed by q, which is corrected for the number of words"
         words = ChangedWords(self.words, notes=[f"{note}; {changed}"])
         words.top = self.top
-        return [words, ConcordanceLines(line for one in self.words for line in one.lines)]
+        return words
+
+    @property
+    def tables(self) -> Sequence[ResultTable[Any]]:
+        """The words, and lines of the corpus."""
+        return [self.table, ConcordanceLines(line for one in self.words for line in one.lines)]
 
 
 def compare_usage(

@@ -8,7 +8,7 @@ import click
 from embeddings.cli import evaluation_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.evaluate import Evaluation
-from embeddings.cli.options import JSON, exclude
+from embeddings.cli.options import DRAWING, JSON, Drawing, exclude, require
 from embeddings.cli.output import note, print_rows
 from embeddings.eval.evaluation import compare_scores
 
@@ -18,12 +18,13 @@ from embeddings.eval.evaluation import compare_scores
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
         *(one for one in evaluation_options.options() if one.name != "metrics"),
+        *DRAWING,
         JSON,
     ],
 )
 def command(
-    vectors: tuple[str, ...], sections: bool, as_json: bool, allow_faiss: bool, reading: dict[str, Any],
-    **options: Any,
+    vectors: tuple[str, ...], sections: bool, drawing: Drawing, as_json: bool, allow_faiss: bool,
+    reading: dict[str, Any], **options: Any,
 ) -> None:  # fmt: skip
     """Test whether the scores of VECTORS differ, pair by pair.
 
@@ -36,6 +37,7 @@ def command(
     """
     if len(vectors) < 2 and len(set(options["ranking"])) < 2:
         raise click.UsageError("compare requires at least two VECTORS, or two --ranking")
+    require("force", "plot")
     exclude("labels", "sections", "unknown")
     defaults = evaluation_options.DEFAULTS
     evaluation = Evaluation.read(vectors, options, defaults, allow_faiss=allow_faiss, **reading)
@@ -47,6 +49,8 @@ def command(
         comparisons = compare_scores(evaluation.by_vectors)
         if comparisons or finished:
             print_rows(map(comparisons.shown, comparisons) if sections and not as_json else comparisons, as_json)
+    if comparisons:
+        drawing.draw({"": comparisons})
     sides = {side.partition(" (")[0] for one in comparisons for side in (one.first, one.second)}  # without the ranking
     if not comparisons:
         note("nothing to compare: no test set has items for which two of VECTORS have scores")

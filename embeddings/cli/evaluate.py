@@ -10,11 +10,11 @@ import click
 
 from embeddings.cli import evaluation_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import FORCE, JSON, exclude, option, require
+from embeddings.cli.options import FORCE, JSON, PLOT, Drawing, exclude, option, require
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths, parse_runs
 from embeddings.eval import Suite
-from embeddings.eval.statistics.results import RUNS, ItemScores, result_cells
+from embeddings.eval.statistics.results import RUNS, ItemScores, Scores, result_cells
 from embeddings.eval.tasks.evaluation_kind import Evaluable
 from embeddings.models.loading import has_classifier
 from embeddings.models.model import Model
@@ -32,12 +32,13 @@ from embeddings.vectors.vectors import Vectors, as_vectors
         *evaluation_options.options(),
         JSON,
         option("--report", "Also write an HTML page: results, paired tests, and how to repeat them.", "FILE"),
+        PLOT,
         FORCE,
     ],
 )
 def command(
-    vectors: tuple[str, ...], sections: bool, report: str | None, force: bool, as_json: bool, allow_faiss: bool,
-    reading: dict[str, Any], **options: Any,
+    vectors: tuple[str, ...], sections: bool, report: str | None, plot: str | None, force: bool, as_json: bool,
+    allow_faiss: bool, reading: dict[str, Any], **options: Any,
 ) -> None:  # fmt: skip
     """Score one or more VECTORS on test sets, or classifiers on labelled texts.
 
@@ -59,7 +60,8 @@ def command(
     these for every text.
     """
     exclude("labels", "report", "unknown")
-    require("force", "report")
+    require("force", "report", "plot")
+    drawing = Drawing(plot, force)
     if report is not None:
         check_file(report, force=force)
     defaults = evaluation_options.DEFAULTS if report is None else evaluation_options.REPORT_DEFAULTS
@@ -67,13 +69,17 @@ def command(
         vectors, options, defaults, report is not None, allow_faiss=allow_faiss, **reading,
     )  # fmt: skip
     suite, runs = evaluation.suite, evaluation.runs
+    drawn = Scores()
     results = (scores.result() for scores in evaluation.scores())
+    if plot is not None:  # rows are printed as they arrive, and drawn at the end
+        results = (drawn.append(result) or result for result in results)  # type: ignore[func-returns-value]
     if as_json:
         print_rows(map(asdict, results), as_json=True)
     else:
         is_composed = any(getattr(task.settings, "compose", False) for task in suite.tasks)
         others = ["composed"] * is_composed + [*RUNS] * any(len(paths) > 1 for _, paths in runs)
         print_rows(result_cells(result, others) for result in results if sections or not result.is_detail)
+    drawing.draw({"": drawn})
     if report is not None:
         from embeddings.eval.report import write_report
 

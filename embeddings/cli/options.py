@@ -13,6 +13,7 @@ from embeddings.cli.command_help import Option, shared
 from embeddings.cli.error_messages import typed_name
 from embeddings.settings import field_types, flag, split_optional, split_range
 from embeddings.support.docstrings import argument_texts
+from embeddings.support.result_table import PlottedTable, plotting
 
 
 def option(names: str, help: str, kind: Any = None, **attributes: Any) -> Option:
@@ -49,6 +50,26 @@ class Output:
     quiet: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
+class Drawing:
+    """Where a command draws its table, and whether it replaces an existing file; it is checked before any work."""
+
+    plot: str | None = None
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        if self.plot is not None:
+            plotting().check_path(self.plot, force=self.force)
+
+    def draw(self, tables: Mapping[str, PlottedTable[Any]]) -> None:
+        """Draw tables below each other, each under its heading."""
+        if self.plot is not None:
+            dots = [dot for title, table in tables.items() for dot in table.titled_dots(title)]
+            plotting().draw(dots, self.plot, force=self.force)
+
+
+PLOT = option("--plot", "Also draw the table, with 95 % intervals, as .svg, .png or .pdf.", "FILE")
+DRAWING = shared("drawing", Drawing, PLOT, FORCE)
 OUTPUT = shared("output", Output, FORCE, JSON, QUIET)
 THREADS = option("--threads", "Number of threads.  [default: all cores]", (1, 1024))
 ALLOW_PICKLE = option(

@@ -54,14 +54,15 @@ USAGE = {  # parameters of `compare_usage`
         *corpus_options.PHRASE_OPTIONS,
         seed("Random seed."),
         THREADS,
-        options.FORCE,
+        *options.DRAWING,
         JSON,
         QUIET,
     ],
 )  # fmt: skip
 def command(
-    *, first: str, second: str | None, groups: str | None, split_at: str | None, out: str | None, force: bool,
-    model: dict[str, Any], seed: int, threads: int | None, as_json: bool, quiet: bool, **settings: Any,
+    *, first: str, second: str | None, groups: str | None, split_at: str | None, out: str | None,
+    model: dict[str, Any], seed: int, threads: int | None, drawing: options.Drawing, as_json: bool, quiet: bool,
+    **settings: Any,
 ) -> None:  # fmt: skip
     """Find words whose use differs between the corpora FIRST and SECOND, or between two groups of one corpus.
 
@@ -73,13 +74,13 @@ def command(
     if [second, groups, split_at].count(None) != 2 or (groups and len(set(tags)) != 2):
         raise click.UsageError("name two corpora, or one with --groups TAG,TAG or with --tag-column and --split-at")
     options.require("split_at", "tag_column")
-    options.require("force", "out")
+    options.require("force", "out", "plot")
     usage, trainer = take_arguments(settings, USAGE), SkipGram(**model)
     settings = corpus_options.corpus_arguments(settings)
     settings["tag_column"] = settings["tag_column"] or ["folder"] * bool(groups)
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     if out is not None:
-        check_extension(out, TABLES, force=force)
+        check_extension(out, TABLES, force=drawing.force)
         check_outside_corpus(out, text)
     with Bar(quiet) as reading:
         encoded = text.encode(progress=reading, threads=threads)
@@ -96,8 +97,9 @@ def command(
     words, lines = result.tables
     if out is not None:
         rows = list(map(words.record, words))
-        write_rows(rows[0], rows, Path(out), force=force)
+        write_rows(rows[0], rows, Path(out), force=drawing.force)
         bar.notice(f"saved {quantity(result.n_words, 'word')} to {out}")
+    drawing.draw({"": result.table})
     if as_json:
         print_json(dataclasses.asdict(dataclasses.replace(result, words=result.words[: result.top])))
         return

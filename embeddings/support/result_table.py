@@ -1,13 +1,19 @@
 """Tables of results: lists of rows that show themselves as text or HTML, and convert to data frames."""
 
+import os
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, ClassVar, Self, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, SupportsIndex, TypeVar, overload
 
 from embeddings.printable import printable
 from embeddings.support.html_elements import Html, tag, word
 from embeddings.support.imports import import_extra, pa
+from embeddings.support.logs import log
+
+if TYPE_CHECKING:
+    from embeddings.support.plots import Plot
 
 Row = TypeVar("Row")
 GAP = 2  # spaces between columns
@@ -116,6 +122,71 @@ class ResultTable(list[Row]):
 
         records = [to_jsonable(self.record(row)) for row in self]
         return pa.Table.from_pylist(records) if records else pa.table({name: [] for name in self.columns})
+
+
+class Dot(NamedTuple):
+    """A row of a plot.
+
+    Arguments:
+        label: the name at the left.
+        axis: what the value is, with its unit; rows with the same title and axis share a panel.
+        value: the place of the mark; None for no mark.
+        low, high: the ends of the interval.
+        remark: text at the right, such as a p-value.
+        series: the rows of one label are told apart by the marks of their series.
+        title: the heading of the panel.
+        reference: a value that the axis holds in any case.
+    """
+
+    label: str
+    axis: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    remark: str = ""
+    series: str = ""
+    title: str = ""
+    reference: float | None = None
+
+
+class PlottedTable(ResultTable[Row], ABC):
+    """A table that also draws itself: dots and 95 % intervals; a subclass defines `dots`."""
+
+    @abstractmethod
+    def dots(self) -> list[Dot]:
+        """The rows of the plot."""
+
+    def titled_dots(self, title: str) -> list[Dot]:
+        """The rows of the plot under a heading, at most as many as a table shows."""
+        dots = self.dots()
+        labels = list(dict.fromkeys((dot.title, dot.axis, dot.label) for dot in dots))
+        if len(labels) > MAX_ROWS:
+            log.warning("the plot shows %d of %d rows", MAX_ROWS, len(labels))
+        shown = set(labels[:MAX_ROWS])
+        return [one._replace(title=title or one.title) for one in dots if (one.title, one.axis, one.label) in shown]
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, title: str = "", force: bool = False) -> "Plot":
+        """Draw the rows that the table shows: dots, and 95 % intervals; returns a figure of matplotlib.
+
+        Arguments:
+            path: also write the figure to this file, .svg, .png or .pdf.
+            title: the heading.
+            force: replace an existing file.
+
+        Raises:
+            EmbeddingsError: matplotlib is not installed.
+            OutputError: the file exists (without `force`), has another ending, or cannot be written.
+        """
+        figure: Plot = plotting().draw(self.titled_dots(title), path, force=force)
+        return figure
+
+
+def plotting() -> Any:
+    """The module that draws, which requires an optional library."""
+    import_extra("matplotlib", "plot", "a plot")
+    from embeddings.support import plots
+
+    return plots
 
 
 class TabularResult:

@@ -17,7 +17,7 @@ from embeddings.setting_names import OUR_NAMES, normalize_name
 from embeddings.settings import check_list
 from embeddings.support import cosine
 from embeddings.support.logs import log
-from embeddings.support.result_table import ResultTable
+from embeddings.support.result_table import Dot, PlottedTable
 from embeddings.vectors.index import Index, as_index, as_indexed_vectors
 from embeddings.vectors.word_vectors import HasVectors, WordVectors
 
@@ -27,13 +27,17 @@ Term = str | np.ndarray | tuple[str | np.ndarray, float]
 Query = Term | Sequence[Term]
 
 
-class Neighbours(ResultTable[tuple[str, float]]):
+class Neighbours(PlottedTable[tuple[str, float]]):
     """Words and their scores, as pairs, nearest first."""
 
     columns: Mapping[str, str] = {
         "neighbour": "",
         "cosine": "Cosine with the query, -1 to 1. With the method 3cosmul of analogies, a ratio of cosines.",
     }
+
+    def dots(self) -> list[Dot]:
+        """The words at their scores."""
+        return [Dot(word, "cosine", score) for word, score in self]
 
 
 def refuse_other_names(function: Callable[P, T]) -> Callable[P, T]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from embeddings.eval.evaluation import Suite, compare_scores
-from embeddings.eval.statistics.results import Comparison, Comparisons, ItemScores, Result, Scores
+from embeddings.eval.statistics.results import ALL, Comparison, Comparisons, ItemScores, Result, Scores
 from embeddings.eval.test_sets import content_fingerprint
 from embeddings.models.model_files import package_versions
 from embeddings.support.files import atomic_write
@@ -52,12 +52,13 @@ MARGIN = 2  # per cent on either side of a plot
 
 
 def table(lines: Scores | Comparisons) -> dict[str, Any]:
-    """A table of results or tests: its columns, and for each line its texts and its interval in per cent of a plot.
+    """A table of results or tests: its columns that say something, and for each line its texts and its interval.
 
-    The lines of a measure share a scale, which holds zero.
+    The interval is in per cent of a plot; the lines of a measure share a scale, which holds zero.
     """
     cells: list[dict[str, Any]] = [lines.shown(one) for one in lines]  # type: ignore[arg-type]
-    columns = [name for name in dict.fromkeys(name for row in cells for name in row) if name != "set"]
+    names = dict.fromkeys(name for row in cells for name in row if name != "set")
+    columns = [name for name in names if any(row.get(name) not in (None, ALL) for row in cells)]
     scales: dict[str, list[float]] = {}
     for one in lines:
         scales.setdefault(one.measure, [0.0]).extend(value for value in ends(one) if value is not None)

@@ -34,7 +34,7 @@ from embeddings.eval.statistics.confidence_intervals import (
 )
 from embeddings.support.docstrings import argument_texts
 from embeddings.support.imports import import_library
-from embeddings.support.result_table import ResultTable
+from embeddings.support.result_table import Dot, PlottedTable
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ SAMPLED = "low to high: 95 % interval over test items like these; other seeds an
 LABELS = {"words": "The words that analogies are answered from: all, or the first ones by frequency."}
 
 
-class Scores(ResultTable[Result]):
+class Scores(PlottedTable[Result]):
     """The results of an evaluation; sections that are details are not shown."""
 
     columns = argument_texts(Key) | argument_texts(Result) | LABELS
@@ -126,6 +126,19 @@ class Scores(ResultTable[Result]):
         has_composed, has_runs = any(one.composed for one in self), any(one.runs > 1 for one in self)
         return result_cells(row, [*["composed"] * has_composed, *RUNS * has_runs])
 
+    def dots(self) -> list[Dot]:
+        """The vectors at their scores, with coverage; effect sizes of association tests with their p instead."""
+        tests = {(one.vectors, one.set, one.section): one.value for one in self if one.measure == PERMUTATION}
+        several = len({one.vectors for one in self}) > 1
+        return [
+            Dot(
+                row_label(one), axis_label(one.measure), one.value, one.low, one.high,
+                p_text(tests.get((one.vectors, one.set, one.section))) or f"{one.covered:,} of {one.total:,} items",
+                series=one.vectors if several else "", reference=0 if one.measure == EFFECT else None,
+            )
+            for one in self.visible() if one.measure != PERMUTATION
+        ]  # fmt: skip
+
 
 def result_cells(result: Result, others: Iterable[str] = ()) -> dict[str, Any]:
     """The cells of a result; the cells of the columns `others` come last."""
@@ -140,6 +153,31 @@ def label_cells(result: Key) -> dict[str, str]:
     name = result.set if result.half == ALL else f"{result.set} ({result.half})"
     words = f"first {result.restrict}" if result.restrict else "all"
     return {"set": name, "section": result.section or "all", "words": words}
+
+
+EFFECT, PERMUTATION = "effect size", "permutation p"  # measures of an association test
+AXES = {
+    "spearman": "Spearman's correlation", "pearson": "Pearson's correlation",
+    EFFECT: "effect size (standard deviations)",
+}  # fmt: skip
+
+
+def axis_label(measure: str, name: str = "") -> str:
+    """What the axis of a plot says of a measure."""
+    return f"{name}{AXES.get(measure, measure)}, 95 % interval"
+
+
+def row_label(result: Key) -> str:
+    """The set, section, vocabulary limit and method of a result, as far as they are not the usual ones."""
+    cells = label_cells(result)
+    name = None if result.measure == EFFECT else cells["set"]
+    parts = [name, result.section, f"{cells['words']} words" if result.restrict else None, result.method]
+    return ", ".join(part for part in parts if part)
+
+
+def p_text(p: float | None, name: str = "p") -> str:
+    """A p-value as a plot shows it; empty for None."""
+    return "" if p is None else f"{name} < 0.001" if p < 0.001 else f"{name} = {p:.2g}"
 
 
 MCNEMAR = "McNemar, exact"
@@ -186,7 +224,7 @@ COMPARED = (
 )  # fmt: skip
 
 
-class Comparisons(ResultTable[Comparison]):
+class Comparisons(PlottedTable[Comparison]):
     """Paired tests; tests of detail sections are not shown."""
 
     columns = argument_texts(Key) | argument_texts(Comparison) | LABELS
@@ -217,6 +255,16 @@ class Comparisons(ResultTable[Comparison]):
         """The cells of a test."""
         values = {**asdict(row), **label_cells(row)}
         return {name: values[name] for name in COMPARED}
+
+    def dots(self) -> list[Dot]:
+        """The differences of each pair of vectors, with their corrected p."""
+        return [
+            Dot(
+                row_label(one), axis_label(one.measure, "difference in "), one.difference, one.low, one.high,
+                p_text(one.p_holm, "corrected p"), title=f"{one.first} minus {one.second}", reference=0,
+            )
+            for one in self.visible()
+        ]  # fmt: skip
 
 
 def agresti_min(wins: int, losses: int, items: int) -> tuple[float, float]:

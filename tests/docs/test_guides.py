@@ -3,7 +3,8 @@
 The blocks of a page run in order, in one temporary folder. Commands run through the command line in this process;
 Python blocks share their names. A block with a title is a file. What a page shows below a block, in a block of text,
 is compared with what it printed; the pages about the bundled corpus run on the whole of it with `-m slow`. Without
-gensim, a command that writes its files must be refused, and Python blocks that import it do not run. A mark in the
+gensim, a command that writes its files must be refused, and Python blocks that import it do not run. The libraries of
+extras cannot be imported, but those of extras that the page installs: `pip install '.[plot]'`. A mark in the
 line before a block makes an exception: `<!-- not run: reason -->`, or `<!-- slow -->` for blocks that run with
 `-m slow` only. The test command of the README runs all tests.
 """
@@ -16,7 +17,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from contextlib import redirect_stdout
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from io import StringIO
 from itertools import pairwise
@@ -40,6 +43,10 @@ FENCE = re.compile(
     r"(?:\s*^(?P=indent)```text\n(?P<output>.*?)^(?P=indent)```$)?",
     re.MULTILINE | re.DOTALL,
 )
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+INSTALLED = re.compile(r"pip install [^`\n]*\[([\w,-]+)\]")  # the extras that a page installs
+NOT_FOR_USERS = ("test", "docs", "optional-tests", "ecosystem", "s3-server")
+MODULES = {"PyStemmer": "Stemmer", "fasttext-numpy2": "fasttext", "unidic-lite": "unidic_lite"}  # by distribution
 OPTIONAL = re.compile(r"\b(PyTorch|ray|Ray|Dask|Spark|spaCy|datasets|store)\b")  # other tests run code with them
 TOPICS = (
     "france",
@@ -76,7 +83,7 @@ def blocks(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     result = []
     for match in FENCE.finditer(text):
-        if match["language"] in ("python", "sh", "toml"):
+        if match["language"] in ("python", "sh", "toml", "csv"):
             title = re.search(r'title="([^"]+)"', match["title"])
             line = text.count("\n", 0, match.start("code")) + 1
             name = title[1] if title else None
@@ -148,6 +155,33 @@ def folder(data, model, tmp_path, monkeypatch):
     for name in set(sys.modules) - before:
         if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
             del sys.modules[name]
+
+
+def modules_of(extras):
+    """The modules that extras install; those that the package requires anyway, such as setuptools, are not counted."""
+    distributions = {re.match(r"[\w.-]+", one)[0] for extra in extras for one in EXTRAS[extra]}
+    return {MODULES.get(one, one.replace("-", "_")) for one in distributions} - {"setuptools", "cryptography"}
+
+
+@pytest.fixture
+def only_installed(monkeypatch):
+    """A function that hides the libraries of all extras but those that a page installs."""
+
+    def hide(page):
+        names = {
+            name for match in INSTALLED.findall((ROOT / page).read_text(encoding="utf-8")) for name in match.split(",")
+        }
+        hidden = modules_of(set(EXTRAS) - set(NOT_FOR_USERS)) - modules_of(names)
+        find = PathFinder.find_spec
+
+        def find_spec(name, path=None, target=None):
+            return None if name.partition(".")[0] in hidden else find(name, path, target)
+
+        monkeypatch.setattr(PathFinder, "find_spec", find_spec)
+        for name in [name for name in sys.modules if name.partition(".")[0] in hidden]:
+            monkeypatch.delitem(sys.modules, name)
+
+    return hide
 
 
 def run_shell(code):
@@ -259,14 +293,16 @@ WITH_SLOW_CODE = [page for page in PAGES if any(block.mark == "slow" for block i
 
 
 @pytest.mark.parametrize("page", WITH_CODE)
-def test_code_runs(page, folder, model):
+def test_code_runs(page, folder, model, only_installed):
+    only_installed(page)
     run_page(page, folder, model, slow=False)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not HAS_GENSIM, reason="SimLex-999 ships with gensim")
 @pytest.mark.parametrize("page", ON_SAMPLE)
-def test_pages_on_the_sample_print_what_they_show(page, folder, model):
+def test_pages_on_the_sample_print_what_they_show(page, folder, model, only_installed):
+    only_installed(page)
     (folder / "sample").unlink()  # the bundled corpus takes its place
     (folder / "text.txt").unlink()
     run_page(page, folder, model, slow=False, same_text=True)
@@ -274,13 +310,14 @@ def test_pages_on_the_sample_print_what_they_show(page, folder, model):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_SLOW_CODE)
-def test_slow_code_runs(page, folder, model):
+def test_slow_code_runs(page, folder, model, only_installed):
+    only_installed(page)
     (folder / "sample").unlink()  # the bundled corpus takes its place
     run_page(page, folder, model, slow=True)
 
 
 def test_exceptions_are_rare_and_have_a_reason():
-    every = [block for page in PAGES for block in blocks(page) if block.language != "toml"]
+    every = [block for page in PAGES for block in blocks(page) if block.language in ("python", "sh")]
     exceptions = [block for block in every if block.mark.startswith("not run")]
     libraries = [block for block in exceptions if OPTIONAL.search(block.mark)]
     assert len(every) > 80

@@ -1,12 +1,9 @@
 """The README shows what was measured and what exists."""
 
-import csv
 import re
 import tomllib
-from collections import defaultdict
 from pathlib import Path
 
-import benchmark_table
 import pytest
 from studies import page_tables
 
@@ -28,25 +25,9 @@ def test_the_comparison_is_that_of_the_results():
     assert page_tables.best() == (RESULTS / "comparison" / "best.md").read_text(encoding="utf-8")
 
 
-def ratios():
-    """How many times as much CPU time other programs take, by trainer and program, on each processor.
-
-    gensim's are also those of the benchmark; pSGNScc and fastText were not compiled for the machine there.
-    """
-    found = defaultdict(list)
-    with (RESULTS / "comparison" / "processors.tsv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
-            found[row["processor"], row["trainer"], row["tool"]].append(float(row["ratio_in_turns"]))
-    for folder, tools in (("comparison", ("gensim",)), ("xeon/comparison", ("pSGNScc", "word2vec++"))):
-        for run in benchmark_table.summaries(benchmark_table.read_rows(RESULTS / folder / "results.csv")):
-            if run.tool in tools:
-                found[folder, run.settings["trainer"], run.tool].append(run.ratios["whole_cpu"])
-    return found
-
-
 def ends(trainer, tool=None):
     """The lowest and highest ratio of a trainer over processors, to a program or to the fastest one of each."""
-    found = {key: value for key, value in ratios().items() if key[1] == trainer}
+    found = {key: value for key, value in page_tables.ratios().items() if key[1] == trainer}
     if tool:
         values = [value for (_, _, program), one in found.items() if program == tool for value in one]
     else:

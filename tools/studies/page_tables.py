@@ -1,5 +1,6 @@
 """Tables that need no measurement: of benchmarks and evaluations that were recorded, and examples within pages."""
 
+import csv
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import product
@@ -75,17 +76,38 @@ def best() -> str:
 
 
 def benchmark_table(runs: Iterable[Summary], *, is_best: bool = False) -> str:
-    """A row for each run, with its ratio of CPU seconds to ours; best runs have their learning rate and mean score."""
+    """A row for each run, with its CPU time in units of ours; best runs have their learning rate and mean score."""
     rows = []
     for one in runs:
-        ratio = "" if one.tool == "embeddings" else f" ({one.ratios['whole_cpu']:.2g}x)"
         rate, mean = [f"{one.settings['learning_rate']:g}"] * is_best, [f"{fmean(scores(one)):.3f}"] * is_best
-        seconds = f"{one.times['whole_cpu']:.1f}{ratio}"
-        rows.append(
-            [f"`{one.settings['trainer']}`", one.tool, *rate, seconds, *map("{:.3f}".format, scores(one)), *mean]
-        )
+        cells = [f"`{one.settings['trainer']}`", one.tool, *rate, time_range(one)]
+        rows.append([*cells, *map("{:.3f}".format, scores(one)), *mean])
     rate, mean = ["learning rate"] * is_best, ["mean"] * is_best
-    return markdown(["model", "tool", *rate, "CPU s", *SETS.values(), *mean], rows)
+    return markdown(["model", "tool", *rate, "CPU time (ours = 1)", *SETS.values(), *mean], rows)
+
+
+def ratios() -> dict[tuple[str, str, str], list[float]]:
+    """How many times as much CPU time other programs take, by processor, trainer and program.
+
+    gensim's are also those of the benchmark; pSGNScc and fastText were not compiled for the machine there.
+    """
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    with (ROOT / "eval" / "results" / "comparison" / "processors.tsv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            found[row["processor"], row["trainer"], row["tool"]].append(float(row["ratio_in_turns"]))
+    for folder, tools in (("comparison", ("gensim",)), ("xeon/comparison", ("pSGNScc", "word2vec++"))):
+        for run in runs_of(folder):
+            if run.tool in tools:
+                found[folder, run.settings["trainer"], run.tool].append(run.ratios["whole_cpu"] or 0.0)
+    return found
+
+
+def time_range(one: Summary) -> str:
+    """The lowest and highest CPU time of a tool over processors, in units of ours, or that of the run."""
+    key = one.settings["trainer"], one.tool
+    known = [value for (_, *names), values in ratios().items() if (*names,) == key for value in values]
+    low, high = (f"{end(known or [one.ratios['whole_cpu']]):#.2g}".rstrip(".") for end in (min, max))
+    return "1" if one.tool == "embeddings" else low if low == high else f"{low} to {high}"
 
 
 def runs_of(folder: str) -> list[Summary]:
