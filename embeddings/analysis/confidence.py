@@ -137,7 +137,7 @@ class ConfidentNeighbours(PlottedTable[ConfidentNeighbour]):
 
     def dots(self) -> list[Dot]:
         """The words at their cosines, with the share of resamples in which each is a neighbour."""
-        axis = "cosine in the model (dot), 95 % interval (bar)"
+        axis = "cosine in the model (dot), 95 % interval, corrected for the selection of neighbours (bar)"
         return [
             Dot(one.neighbour, axis, near.cosine, near.low, near.high, f"in {100 * one.in_top:.0f} % of resamples")
             for one in self for near in [one.similarity]

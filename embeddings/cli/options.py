@@ -69,7 +69,7 @@ class Drawing:
 
 
 PLOT = option("--plot", "Also draw the table, with 95 % intervals, as .svg, .png or .pdf.", "FILE")
-DRAWING = shared("drawing", Drawing, PLOT, FORCE)
+DRAWING = shared("drawing", Drawing, PLOT, option("--force", FORCE.help or "", bool, common=False))
 OUTPUT = shared("output", Output, FORCE, JSON, QUIET)
 THREADS = option("--threads", "Number of threads.  [default: all cores]", (1, 1024))
 ALLOW_PICKLE = option(

@@ -40,7 +40,7 @@ def result(name, value, **more):
 TABLES = {
     "neighbours": Neighbours([("cat", 0.7), ("$x_1$", 0.5), ("long" * 20, 0.1)]),
     "confidence": ConfidentNeighbours(
-        [ConfidentNeighbour("dog", ConfidentSimilarity(0.6, 0.2, 0.7, 0.1, 0.1), 0.9, 1, 2)]
+        [ConfidentNeighbour("dog", ConfidentSimilarity(0.6, 0.2, 0.7, 0.1, 0.1), 0.9, 1, 2, 0.3, 0.8)]
     ),
     "shift": ChangedWords([ChangedWord("cell", 0.9, 0.4, 2.5, 0.01, 0.2, (20, 30), ([], []), ())]),
     "scores": Scores(
