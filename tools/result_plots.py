@@ -11,8 +11,8 @@ from benchmark_table import ERROR_OF, read_rows, summaries
 from studies.grid import read_rows as read_measures
 
 from embeddings.eval.statistics.confidence_intervals import wilson
+from embeddings.support.dots import Dot
 from embeddings.support.plots import draw
-from embeddings.support.result_table import Dot
 
 RESULTS = Path(__file__).parents[1] / "eval" / "results"
 CORPORA = {

@@ -12,8 +12,9 @@ from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize
 from embeddings.support.docstrings import argument_texts
+from embeddings.support.dots import Dot
 from embeddings.support.imports import import_library
-from embeddings.support.result_table import Dot, PlottedTable
+from embeddings.support.result_table import PlottedTable
 from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors, as_vectors
 

@@ -18,10 +18,11 @@ from embeddings.corpora.resampling import MIN_UNITS, write_selection
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.support.docstrings import argument_texts
+from embeddings.support.dots import Dot
 from embeddings.support.imports import import_library
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
-from embeddings.support.result_table import Dot, PlottedTable, ResultTable, TabularResult
+from embeddings.support.result_table import PlottedTable, ResultTable, TabularResult
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
 from embeddings.vectors.align import align

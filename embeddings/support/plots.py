@@ -15,8 +15,8 @@ from matplotlib.lines import Line2D
 
 from embeddings.errors import OutputError
 from embeddings.printable import printable
+from embeddings.support.dots import Dot
 from embeddings.support.files import atomic_write, check_file
-from embeddings.support.result_table import Dot
 
 WIDTH = 6.0  # inches, of a printed page
 LINE, STEP = 0.24, 0.17  # inches between labels, and between intervals of one label

@@ -5,9 +5,10 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeVar, overload
 
 from embeddings.printable import printable
+from embeddings.support.dots import Dot
 from embeddings.support.html_elements import Html, tag, word
 from embeddings.support.imports import import_extra, pa
 from embeddings.support.logs import log
@@ -122,31 +123,6 @@ class ResultTable(list[Row]):
 
         records = [to_jsonable(self.record(row)) for row in self]
         return pa.Table.from_pylist(records) if records else pa.table({name: [] for name in self.columns})
-
-
-class Dot(NamedTuple):
-    """A row of a plot.
-
-    Arguments:
-        label: the name at the left.
-        axis: what the value is, with its unit; rows with the same title and axis share a panel.
-        value: the place of the mark; None for no mark.
-        low, high: the ends of the interval.
-        remark: text at the right, such as a p-value.
-        series: the rows of one label are told apart by the marks of their series.
-        title: the heading of the panel.
-        reference: a value that the axis holds in any case.
-    """
-
-    label: str
-    axis: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    remark: str = ""
-    series: str = ""
-    title: str = ""
-    reference: float | None = None
 
 
 class PlottedTable(ResultTable[Row], ABC):

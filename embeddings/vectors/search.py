@@ -16,8 +16,9 @@ from embeddings.indexes.protocol import SearchMethod
 from embeddings.setting_names import OUR_NAMES, normalize_name
 from embeddings.settings import check_list
 from embeddings.support import cosine
+from embeddings.support.dots import Dot
 from embeddings.support.logs import log
-from embeddings.support.result_table import Dot, PlottedTable
+from embeddings.support.result_table import PlottedTable
 from embeddings.vectors.index import Index, as_index, as_indexed_vectors
 from embeddings.vectors.word_vectors import HasVectors, WordVectors
 

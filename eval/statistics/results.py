@@ -33,8 +33,9 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.support.docstrings import argument_texts
+from embeddings.support.dots import Dot
 from embeddings.support.imports import import_library
-from embeddings.support.result_table import Dot, PlottedTable
+from embeddings.support.result_table import PlottedTable
 
 
 @dataclass(frozen=True)
