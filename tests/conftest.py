@@ -83,6 +83,24 @@ def own_cache(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """A function that lays out a package with a plugin as an installer does, and returns its folder."""
+
+    def lay(name, entries, module="", version="1.0", group="embeddings.trainers"):
+        site = tmp_path / f"site-{name}-{version}"
+        info = site / f"{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        (info / "entry_points.txt").write_text(f"[{group}]\n{entries}\n")
+        if module:
+            (site / f"{name}_module.py").write_text(module)
+        monkeypatch.syspath_prepend(site)
+        return site
+
+    return lay
+
+
 @pytest.fixture(scope="session")
 def root():
     """The folder of the checkout."""

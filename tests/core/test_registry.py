@@ -12,24 +12,6 @@ from embeddings import registry
 from embeddings.errors import EmbeddingsError, RegistryError
 
 
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Lay out the metadata and a module of a package."""
-
-    def lay(name, entries, module="", version="1.0", group="embeddings.trainers"):
-        site = tmp_path / f"site-{name}-{version}"
-        info = site / f"{name}-{version}.dist-info"
-        info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        (info / "entry_points.txt").write_text(f"[{group}]\n{entries}\n")
-        if module:
-            (site / f"{name}_module.py").write_text(module)
-        monkeypatch.syspath_prepend(site)
-        return site
-
-    return lay
-
-
 def test_builtin_plugins_are_entry_points():
     trainers = registry.find_all("trainer")
     assert {"cbow", "skipgram"} <= set(trainers)

@@ -21,13 +21,6 @@ def written(path, *blocks, dtype=np.int32, **options):
     return file
 
 
-def test_blocks_are_one_array(tmp_path):
-    file = written(tmp_path / "a.npy", [1, 2], [], [3])
-    file.close()
-    assert np.load(tmp_path / "a.npy").tolist() == load_array(tmp_path / "a.npy", "<i4", 3).tolist() == [1, 2, 3]
-    assert file.digest.hexdigest() == hashlib.sha256(np.array([1, 2, 3], "<i4").tobytes()).hexdigest()
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 def test_all_items_are_replaced(tmp_path, monkeypatch, threads):
     monkeypatch.setattr(array_file, "BLOCK", 8)

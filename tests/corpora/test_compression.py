@@ -11,7 +11,6 @@ import pytest
 from naive_corpora import decoded, encode
 
 from embeddings.corpora.reading import bzip2_blocks, compression
-from embeddings.corpora.reading.bzip2_blocks import bzip2_blocks as blocks_of
 from embeddings.corpora.reading.bzip2_blocks import decompress_blocks
 from embeddings.corpora.reading.compression import decompress, detect_compression, peek
 from embeddings.corpora.reading.sources import File
@@ -117,12 +116,6 @@ def read_in_blocks(data, threads=2):
 
     content = b"".join(decompress_blocks(io.BytesIO(data).read, start_again, threads))
     return content, not again
-
-
-def test_each_block_is_a_file_of_its_own():
-    blocks = list(blocks_of(io.BytesIO(bzip2(BLOCK_TEXT)).read))
-    assert len(blocks) > 4
-    assert b"".join(map(bz2.decompress, blocks)) == BLOCK_TEXT
 
 
 @pytest.mark.parametrize("chunk", [700, 1 << 20])

@@ -9,24 +9,6 @@ from embeddings.corpora import Corpus
 from embeddings.errors import CorpusError
 
 
-def split(line):
-    return line.split()
-
-
-def test_a_changed_file_is_read_again_with_a_callable_tokenizer(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text("one two\n")
-    corpus = Corpus(path, tokenizer=split)
-    with corpus.encode() as first:
-        assert corpus.encode() is first
-        assert sorted(first.vocabulary.words) == ["one", "two"]
-        path.write_text("three four five\n")
-        with corpus.encode() as second:
-            assert sorted(second.vocabulary.words) == ["five", "four", "three"]
-            assert len(second.ids) == 3
-            assert corpus.encode() is second
-
-
 @pytest.mark.parametrize("more", [[], ["another text"]])
 def test_a_list_of_file_names_is_refused(tmp_path, more):
     path = tmp_path / "text.txt"

@@ -420,16 +420,3 @@ def test_a_cache_that_others_can_write_to_is_not_used(text, home, monkeypatch, c
     home.parent.chmod(0o700)
     Corpus(text).encode().close()
     assert len(reads) == 2
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no owners and modes")
-def test_a_cache_of_another_user_is_not_used(text, home, monkeypatch, caplog):
-    Corpus(text).encode().close()
-    monkeypatch.setattr(cache_folder, "ROOT_USER", os.getuid() + 1)
-    other = os.getuid() + 2
-    monkeypatch.setattr(os, "getuid", lambda: other)
-    reads = count_reads(monkeypatch)
-    with Corpus(text).encode() as encoded:
-        assert encoded.folder.parent != home
-    assert len(reads) == 1
-    assert f"{home.parent} belongs to another user; remove it, or set EMBEDDINGS_CACHE to a folder" in caplog.text

@@ -6,14 +6,12 @@ import io
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from naive_corpora import encode
 from parsed_rows import blocks_of, read_rows
 
-from embeddings.corpora.reading import csv_table, record_rows, text_block
+from embeddings.corpora.reading import csv_table, text_block
 from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.csv_table import CsvTable
 from embeddings.corpora.reading.encodings import Utf8Decoder
-from embeddings.errors import CorpusError
 
 CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)
 TABLE = st.text(st.sampled_from('ab1é\n\n\r"",,,\t\0\U0001f600'), max_size=40)
@@ -40,17 +38,6 @@ def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
     read = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     assert cells == [row[1] for row in read if row]
     assert [tag for part in parts for tag in part.tags.to_pylist()] == [row[0] for row in read if row]
-
-
-def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeypatch):
-    for module in (csv_table, record_rows, text_block):
-        monkeypatch.setattr(module, "MAX_ROW", 1000)
-    (tmp_path / "f.csv").write_text('b\nx\n"' + "y " * 2000)
-    with pytest.raises(CorpusError, match=r"line 3: .*longer than 1000 .*quote"):
-        encode(tmp_path / "f.csv", block_size=100)
-    (tmp_path / "f.jsonl").write_text('{"b": "x"}\n{"b": "' + "y " * 2000)
-    with pytest.raises(CorpusError, match="line 2: longer than 1000"):
-        encode(tmp_path / "f.jsonl", block_size=100)
 
 
 def read_csv(data, size, columns, delimiter=",", *, with_arrow=True):

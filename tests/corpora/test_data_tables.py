@@ -200,20 +200,6 @@ def test_folders_of_other_names_that_begin_with_a_line_are_read(tmp_path):
     assert tokens(em.Corpus(tmp_path)) == (2, 2)
 
 
-@pytest.fixture
-def dask():
-    dask = pytest.importorskip("dask", reason="needs dask: pip install 'dask[dataframe]'")
-    with dask.config.set(scheduler="synchronous"):
-        yield dask
-
-
-def test_a_data_frame_of_dask_is_read_partition_by_partition(dask):
-    frames = pytest.importorskip("dask.dataframe", reason="needs dask[dataframe]")
-    pandas = pytest.importorskip("pandas")
-    frame = frames.from_pandas(pandas.DataFrame({"text": CATS, "n": range(40)}), npartitions=4)
-    assert tokens(em.Corpus(frame, text_column="text")) == tokens(em.Corpus(CATS))
-
-
 @pytest.mark.filterwarnings("ignore")  # of ray itself
 @pytest.mark.slow
 def test_a_data_set_of_ray_is_read_in_batches():

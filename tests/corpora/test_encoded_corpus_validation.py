@@ -16,7 +16,6 @@ from embeddings.corpora.encoded_corpus import (
     META,
     SENTENCES,
     VOCABULARY,
-    file_digest,
     is_partition,
     write_meta,
 )
@@ -207,19 +206,6 @@ def test_a_training_run_checks_its_entry_once(text, monkeypatch):
     monkeypatch.setattr("embeddings.corpora.encoded_corpus.check_content", lambda encoded: checks.append(1))
     em.SkipGram(dim=4, epochs=1, min_count=1).train(em.Corpus(text), threads=1)
     assert checks == [1]
-
-
-@pytest.mark.parametrize("size", [1, 8, 31, 32, 33, 64, 100])
-def test_every_flipped_bit_changes_the_digest(tmp_path, size):
-    path, data = tmp_path / "f", random.Random(size).randbytes(size)
-    path.write_bytes(data)
-    digests = {file_digest(path)}
-    for bit in range(8 * size):
-        changed = bytearray(data)
-        changed[bit // 8] ^= 1 << bit % 8
-        path.write_bytes(changed)
-        digests.add(file_digest(path))
-    assert len(digests) == 8 * size + 1
 
 
 @pytest.mark.parametrize("length", [2, 4, 5, 9])

@@ -6,7 +6,6 @@ import re
 from itertools import pairwise
 
 import pytest
-from commands import expect
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
@@ -165,21 +164,15 @@ def test_only_the_first_positions_are_kept(tmp_path):
             assert [place.split()[-1] for place in encoded.meta["decoding_error_positions"]] == list("12345")
 
 
-def test_commands(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.txt").write_bytes("Käse für drei\n".encode("utf-16"))
-    result = expect("vocabulary", "t.txt", "-o", "v.txt", code=1)
-    assert "t.txt is text in UTF-16, by its byte order mark, not in UTF-8; set --encoding to utf-16" in result.stderr
-    expect("vocabulary", "t.txt", "-o", "v.txt", "--encoding", "utf-16")
-    assert (tmp_path / "v.txt").read_text("utf-8").split() == ["drei", "1", "für", "1", "käse", "1"]
-    assert (
-        "unknown encoding 'klingon'"
-        in expect("vocabulary", "t.txt", "-o", "w.arrow", "--encoding", "klingon", code=2).stderr
-    )
-
-
 WHOLE = [b"a", b" ", b"\xc3\xa9", b"\xe4\xb8\xad", b"\xf0\x9f\x98\x80", b"\xef\xbf\xbd"]
-BROKEN = [b"\xff", b"\x80", b"\xc3", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\x80", b"\xf5"]
+BROKEN = [b"\xff", b"\x80", b"\xc3", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\x80", b"\xf5", b"\xfe"]
+BROKEN += [
+    b"\xe0\x80\xaf",
+    b"\xf0\x80\x80\xaf",
+    b"\xed\xa0\xbd\xed\xb8\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xf8\x88\x80\x80\x80",
+]
 PIECES = st.lists(st.sampled_from(WHOLE + BROKEN), max_size=20).map(b"".join)
 CUTS = st.lists(st.integers(0, 40), max_size=6).map(sorted)
 
@@ -231,43 +224,6 @@ def test_only_the_first_byte_order_mark_is_removed(size):
         return data[position - count : position]
 
     assert b"".join(utf8_blocks(read, size, Utf8Decoder("strict", "text"))) == "a\ufeffb".encode()
-
-
-@pytest.mark.parametrize("size", [1, 7, 1 << 18])
-def test_an_error_has_file_offset_and_option(tmp_path, size):
-    path = tmp_path / "bad.txt"
-    path.write_bytes("é".encode() * 50 + b" \xe4\xb8")  # cut at the end of the file
-    with pytest.raises(CorpusError, match=r"bad.txt is not UTF-8 at byte 101 \(0xe4\).*encoding_errors.*replace"):
-        encode(path, block_size=size)
-    with encode(path, block_size=size, encoding_errors="replace") as encoded:
-        assert encoded.decoding_errors == 1
-        assert encoded.vocabulary.words == ["é" * 50]
-
-
-ILL_FORMED = {
-    "overlong slash in two bytes": b"\xc0\xaf",
-    "overlong slash in three bytes": b"\xe0\x80\xaf",
-    "overlong slash in four bytes": b"\xf0\x80\x80\xaf",
-    "overlong NUL": b"\xc0\x80",
-    "first half of a pair": b"\xed\xa0\x80",
-    "second half of a pair": b"\xed\xbf\xbf",
-    "a pair, each half encoded by itself": b"\xed\xa0\xbd\xed\xb8\x80",
-    "beyond the last code point": b"\xf4\x90\x80\x80",
-    "five bytes": b"\xf8\x88\x80\x80\x80",
-    "a byte of UTF-16": b"\xfe",
-}
-
-
-@pytest.mark.parametrize("data", ILL_FORMED.values(), ids=ILL_FORMED)
-def test_ill_formed_bytes_have_file_and_offset_and_are_no_character(tmp_path, data):
-    path = tmp_path / "bad.txt"
-    path.write_bytes("é\n".encode() + b"one " + data + b" two\n")
-    with pytest.raises(CorpusError, match=rf"bad.txt is not UTF-8 at byte 7 \(0x{data[0]:02x}\), line 2: "):
-        encode(path)
-    for policy in ("ignore", "replace"):
-        with encode(path, encoding_errors=policy) as encoded:
-            assert encoded.vocabulary.words == ["one", "two", "é"]
-            assert encoded.decoding_errors == len(data)
 
 
 def test_a_lone_surrogate_in_a_string_is_an_encoding_error():

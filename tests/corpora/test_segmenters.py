@@ -47,17 +47,10 @@ EXPECTED = [[word.lower() for word in line.split() if word != ","] for line in L
 
 
 @pytest.fixture
-def fake(tmp_path, monkeypatch):
+def fake(install, monkeypatch):
     """A package with a segmenter, which the processes find as this one does."""
-    folder = tmp_path / "site"
-    info = folder / "fake_segmenter-1.dist-info"
-    info.mkdir(parents=True)
-    (folder / "fake_segmenter.py").write_text(PLUGIN)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fake-segmenter\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[embeddings.tokenizers]\nfake = fake_segmenter:fake\n")
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.delitem(sys.modules, "fake_segmenter", raising=False)
-    return folder
+    monkeypatch.delitem(sys.modules, "fake_module", raising=False)
+    return install("fake", "fake = fake_module:fake", PLUGIN, group="embeddings.tokenizers")
 
 
 @pytest.fixture(params=[1, 3], ids=["one process", "three processes"])

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from embeddings.corpora import Corpus, text_scanner
 from embeddings.corpora.reading import compression
-from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.scanner import MAX_TOKEN
 from embeddings.corpora.text_scanner import ItemScanner
-from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
+from embeddings.corpora.tokenizers import CharClassTokenizer
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError
 
@@ -179,25 +178,6 @@ def test_an_interrupt_ends_the_threads(tmp_path, small_chunks):
     with pytest.raises(KeyboardInterrupt):
         Corpus(tmp_path / "f").write_text(tmp_path, report, 64, 2)
     assert threading.active_count() == before
-
-
-def test_chunks_end_where_no_token_is_open():
-    blocks = [(b"one\ntwo thr", False), (b"ee four", False), (b"five", False), (b"\n \nsix\n", False), (b"", True)]
-    blocks.append((b"seven\n", False))
-    cutter, chunks = text_scanner.ChunkCutter(whitespace, 4), []
-    for data, is_complete in blocks:
-        block = TextBlock(data, (len(data),), parts_are_documents=False, is_complete=is_complete)
-        chunks += cutter.add(block, "name")
-    texts = [b"".join(block.data for block, _ in chunk.blocks) for chunk in chunks]
-    assert texts == [b"one\n", b"two three ", b"fourfive", b"\n \nsix\n", b"seven\n"]
-    assert [chunk.start for chunk in chunks] == [
-        text_scanner.LineState(),
-        text_scanner.LineState(document_is_due=False),
-        text_scanner.LineState(line_is_blank=False, document_is_due=False, line_is_open=True),
-        None,  # within "fourfive"
-        text_scanner.LineState(document_is_due=False),
-    ]
-    assert cutter.state == text_scanner.LineState(document_is_due=False)
 
 
 def test_a_scanner_scans_other_texts_after_a_token_that_is_too_long():

@@ -48,15 +48,9 @@ def test_every_code_point(tmp_path):
         assert decoded(encoded) == [naive(line) for line in lines]
 
 
-def test_an_installed_tokenizer_is_found_by_name(tmp_path, monkeypatch):
-    info = tmp_path / "site" / "pairs-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pairs\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[embeddings.tokenizers]\npairs = pairs_of_letters:cut\n")
-    (tmp_path / "site" / "pairs_of_letters.py").write_text(
-        "def cut(line):\n    return [line[i : i + 2] for i in range(0, len(line), 2)]\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path / "site")
+def test_an_installed_tokenizer_is_found_by_name(tmp_path, install):
+    source = "def cut(line):\n    return [line[i : i + 2] for i in range(0, len(line), 2)]\n"
+    install("pairs", "pairs = pairs_module:cut", source, group="embeddings.tokenizers")
     (tmp_path / "f").write_text("abcd\ne")
     with encode(tmp_path / "f", tokenizer="pairs") as encoded:
         assert decoded(encoded) == [["ab", "cd"], ["e"]]

@@ -50,11 +50,6 @@ def test_invalid_counts_are_refused(words, counts, total, message):
         Vocabulary(words, counts, total=total)
 
 
-def test_a_duplicate_word_is_refused():
-    with pytest.raises(SettingError, match="a word occurs twice"):
-        Vocabulary.from_counts(["a", "a"], [1, 1])
-
-
 @settings(deadline=None)
 @given(counts=COUNTS.filter(bool), min_count=st.integers(0, 10), max_vocab=st.none() | st.integers(1, 25))
 def test_select_is_a_prefix_of_the_frequent_words(counts, min_count, max_vocab):
@@ -116,14 +111,6 @@ def test_saved_vocabularies_are_loaded(tmp_path):
     assert Vocabulary.load(tmp_path / "v").words == words[:3]
     with pytest.raises(OutputError, match="exists"):
         vocabulary.save(tmp_path / "v")
-
-
-def test_arrow_words_are_converted_only_on_access(tmp_path):
-    Vocabulary(["a", "b"], [2, 1]).save(tmp_path / "v")
-    loaded = Vocabulary.load(tmp_path / "v")
-    assert "words" not in vars(loaded.select(max_vocab=1).word_list)
-    with pytest.raises(CorpusError, match="the most frequent is 'a' with 2"):
-        loaded.select(min_count=3)
 
 
 def write_table(path, columns, metadata):

@@ -53,13 +53,6 @@ def test_equal_hashes_do_not_make_words_equal(monkeypatch):
     assert WordBuffer([b"a", b"b"]).decode("strict", "here", 1) == ["a", "b"]
 
 
-def test_words_are_appended():
-    words = WordBuffer([b"a"])
-    for more in ([], [b"bc", b""], [b"d"]):
-        words.extend(more)
-    assert (len(words), words.to_list(), words.offsets().tolist()) == (4, [b"a", b"bc", b"", b"d"], [0, 1, 3, 3, 4])
-
-
 @pytest.mark.parametrize("row", range(4))
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_a_number_that_is_not_finite_is_located_in_any_block(tmp_path, row, number):

@@ -1,9 +1,5 @@
 """fastText's .bin: whole models round-trip and are memory-mapped; what the format cannot store; descriptions."""
 
-import bz2
-import gzip
-import lzma
-
 import numpy as np
 import pytest
 from subword_models import UNSEEN, WORDS, fasttext_model
@@ -73,14 +69,6 @@ def test_a_model_round_trips_through_a_saved_folder(tmp_path, path, original):
     assert (tmp_path / "again.bin").read_bytes() == path.read_bytes()
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"])
-def test_compressed_files_are_read(tmp_path, path, original, pack):
-    (tmp_path / "packed").write_bytes(pack(path.read_bytes()))
-    model = em.load_model(tmp_path / "packed")
-    check_equal(model.vectors, original.vectors)
-    assert model.tables["output"].tobytes() == original.tables["output"].tobytes()
-
-
 def test_a_model_without_ngrams(tmp_path):
     vectors = Vectors(["b", "a", "c d"], np.random.default_rng(0).standard_normal((3, 4)), counts=[7, 2, 2])
     output = np.ones((3, 4), np.float32)
@@ -105,15 +93,6 @@ def test_an_output_table_of_another_shape_is_written_as_zeros(tmp_path, original
     original.tables["output"] = np.ones((len(WORDS), 3, DIM), np.float32)
     original.export(tmp_path / "m.bin", "fasttext")
     assert not em.load_model(tmp_path / "m.bin").tables["output"].any()
-
-
-def test_vectors_alone(tmp_path):
-    vectors = Vectors(["b", "a"], np.eye(2))
-    vectors.save(tmp_path / "v.bin", "fasttext")
-    again = em.load(tmp_path / "v.bin")
-    assert again.words == ["b", "a"]
-    assert again.counts.tolist() == [1, 1]
-    assert np.array_equal(again.matrix, np.eye(2))
 
 
 def test_composing_vectors_are_written_only_as_a_model(tmp_path, original):

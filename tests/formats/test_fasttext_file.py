@@ -5,8 +5,6 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from subword_models import WORDS, fasttext_model
 
 from embeddings.errors import FormatError, SettingError
@@ -172,39 +170,3 @@ def test_a_vector_with_a_nan_is_refused(tmp_path):
         fasttext_bin.read(
             write(tmp_path, data.replace(np.ones(4, "<f4").tobytes(), np.array([1, 1, 1, np.nan], "<f4").tobytes(), 1))
         )
-
-
-def test_an_empty_model(tmp_path):
-    assert len(fasttext_bin.read(write(tmp_path, model_file([], [])))) == 0
-
-
-def read_or_error(read, path):
-    """What was read, or the error message."""
-    try:
-        return read(path)
-    except FormatError as error:
-        return str(error)
-
-
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(st.integers(0, 700), st.integers(0, 255)), min_size=1, max_size=4))
-def test_any_changed_bytes_are_read_or_refused(tmp_path, changes):
-    good = tmp_path / "good.bin"
-    if not good.exists():
-        fasttext_model(dim=DIM, buckets=BUCKETS).export(good, "fasttext")
-    content = bytearray(good.read_bytes())
-    for at, byte in changes:
-        content[at] = byte
-    for read in (fasttext_bin.read, fasttext_bin.read_model):
-        result = read_or_error(read, write(tmp_path, content))
-        assert (
-            "\n" not in result
-            if isinstance(result, str)
-            else np.isfinite(getattr(result, "vectors", result).matrix).all()
-        )
-
-
-@pytest.mark.parametrize("data", [b"", b"\0", b"\xba\x16\x4f\x2f", b"\xba\x16\x4f\x2f" + b"\xff" * 200, bytes(300)])
-def test_other_bytes(tmp_path, data):
-    with pytest.raises(FormatError):
-        load(write(tmp_path, data))

@@ -1,6 +1,5 @@
 """What holds for every format: exact round trips, detection, what is refused, what is replaced, options, commands."""
 
-import gzip
 import json
 import re
 import sys
@@ -8,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 from commands import expect
+from drawn_vectors import FORBIDDEN, OF_ANY_WORDS, some_vectors
 from format_options import LIBRARIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 from optional_libraries import needs
 
 import embeddings as em
@@ -20,29 +19,11 @@ from embeddings.errors import EmbeddingsError, FormatError, OutputError, Registr
 from embeddings.vectors import file_format
 from embeddings.vectors.file_format import MAX_WORD_BYTES
 
-LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-FORBIDDEN = {  # characters of words, by format
-    "arrow": "",
-    "fasttext": "\0",
-    "gensim": "",
-    "glove": " \t\n\v\f\r",
-    "model2vec": "",
-    "npy": LINE_ENDS,
-    "parquet": "",
-    "safetensors": "\n",
-    "sentence-transformers": "",
-    "spacy": "",
-    "word2vec-binary": " \n",
-    "word2vec-text": " \t\n\v\f\r",
-}
 ALL = [pytest.param(name, marks=needs(*LIBRARIES.get(name, ()))) for name in FORBIDDEN]
 FOLDERS = [one for one in ALL if one.values[0] in ("model2vec", "sentence-transformers", "spacy")]
 FILES = [one for one in ALL if one not in FOLDERS]
 MAPPED = {"arrow", "model2vec", "npy", "safetensors", "sentence-transformers", "spacy"}
-OF_ANY_WORDS = ("arrow", "gensim", "parquet")
 BOUNDED = [name for name in FORBIDDEN if name not in OF_ANY_WORDS]  # formats that limit the length of a word
-ODD_WORDS = [*"\ufeff\u00a0\u3000\0\"#'\\🙂", "nan", "1", "-0.5", "日本語", "[UNK]"]
-NUMBERS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
 @pytest.fixture(scope="module")
@@ -53,22 +34,6 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def small():
     return em.Vectors(["the", "naïve", "日本"], np.array([[1, -0.5], [0.25, 8], [0, 1e-7]], "f4"), counts=[9, 5, 5])
-
-
-@st.composite
-def some_vectors(draw, form):
-    """Words that the format can store, some odd, with any finite numbers, and counts if it stores them."""
-    alphabet = st.characters(exclude_categories=["Cs"], exclude_characters=FORBIDDEN[form] + "\r" * (form == "npy"))
-    odd = [word for word in ODD_WORDS if not set(word) & set(FORBIDDEN[form])]
-    words = st.text(alphabet, min_size=form not in OF_ANY_WORDS, max_size=6) | st.sampled_from(odd)
-    names = draw(st.lists(words, unique=True, min_size=form == "glove", max_size=8))
-    shape = (len(names), draw(st.integers(2, 5)))
-    counts = draw(arrays.arrays(np.int64, shape[0], elements=st.integers(0, 2**55)))
-    stores_counts = file_format.load_format(form).stores_counts
-    is_counted = stores_counts and (form == "fasttext" or draw(st.booleans()))
-    return em.Vectors(
-        names, draw(arrays.arrays(np.float32, shape, elements=NUMBERS)), counts=counts if is_counted else None
-    )
 
 
 def load(path, **options):
@@ -223,14 +188,6 @@ def test_a_row_longer_than_the_bytes_that_identify_a_format(tmp_path, form):
     assert load(tmp_path / "v.npy").matrix.tobytes() == vectors.matrix.tobytes()
 
 
-@pytest.mark.parametrize("form", ["word2vec-text", "word2vec-binary", "glove", "fasttext"])
-def test_compressed_files_are_read(tmp_path, small, form):
-    small.save(tmp_path / "v", form)
-    (tmp_path / "v.gz").write_bytes(gzip.compress((tmp_path / "v").read_bytes()))
-    assert load(tmp_path / "v.gz").words == small.words
-    assert load(tmp_path / "v.gz").matrix.tobytes() == small.matrix.tobytes()
-
-
 @pytest.mark.parametrize("form", ALL)
 def test_commands_read_and_write_the_format(tmp_path, small, form):
     out, form_options = tmp_path / "v.npy", ("--allow-pickle",) if form == "gensim" else ()
@@ -328,13 +285,8 @@ FORMAT = Format(summary="a file per word", sniff_folder=sniff_folder, read=read,
 """
 
 
-def test_a_folder_format_of_another_package(tmp_path, monkeypatch):
-    info = tmp_path / "lib" / "other-1.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[embeddings.formats]\nwords = other_folder:FORMAT\n")
-    (tmp_path / "lib" / "other_folder.py").write_text(FOLDER)
-    monkeypatch.syspath_prepend(tmp_path / "lib")
+def test_a_folder_format_of_another_package(tmp_path, install):
+    install("other", "words = other_module:FORMAT", FOLDER, group="embeddings.formats")
     em.Vectors(["a", "b"], [[0.5], [2]]).save(tmp_path / "v", "words")
     assert (tmp_path / "v" / "words" / "b").read_text() == "2.0"
     assert em.load(tmp_path / "v")["a"].tolist() == [0.5]

@@ -32,6 +32,8 @@ def test_gensim_loads_our_files_with_counts(tmp_path, vectors):
     assert np.array_equal(keyed.vectors, vectors.matrix)
     assert [keyed.get_vecattr(word, "count") for word in vectors.words] == [9, 5, 5]
     assert keyed.most_similar("the", topn=2)[0][0] == vectors.most_similar("the")[0][0]
+    with pytest.raises(SettingError, match=r"v\.kv"):
+        em.load_model(tmp_path / "v.kv", allow_pickle=True)
 
 
 def test_large_matrices_stay_in_one_file(tmp_path):
@@ -47,16 +49,6 @@ def test_memory_mapped_vectors_are_copied_into_the_file(tmp_path, vectors):
     em.Vectors(vectors.words, mapped).save(tmp_path / "v.kv")
     (tmp_path / "raw").unlink()
     assert np.array_equal(em.load(tmp_path / "v.kv", allow_pickle=True).matrix, vectors.matrix)
-
-
-def test_keyed_vectors_round_trip_and_are_not_a_model(tmp_path, vectors):
-    vectors.save(tmp_path / "v.kv")
-    again = em.load(tmp_path / "v.kv", allow_pickle=True)
-    assert again.words == vectors.words
-    assert np.array_equal(again.matrix, vectors.matrix)
-    assert again.counts.tolist() == [9, 5, 5]
-    with pytest.raises(SettingError, match=r"v\.kv"):
-        em.load_model(tmp_path / "v.kv", allow_pickle=True)
 
 
 def load_both(path):

@@ -2,26 +2,13 @@
 
 import numpy as np
 import pytest
+from drawn_vectors import some_vectors
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from optional_libraries import needs_gensim
 
 from embeddings.errors import FormatError
 from embeddings.formats import glove
 from embeddings.models.loading import load
-from embeddings.vectors.vectors import Vectors
-
-words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\v\f\r"), min_size=1, max_size=6)
-words = words | st.sampled_from(["1", "nan", "-0.5", "a\0b", '"', "#", "\ufeff", "日本"])
-numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
-
-
-@st.composite
-def some_vectors(draw, least_dim=1):
-    names = draw(st.lists(words, unique=True, min_size=1, max_size=8))
-    dim = draw(st.integers(least_dim, 7))
-    flat = draw(st.lists(numbers, min_size=len(names) * dim, max_size=len(names) * dim))
-    return Vectors(names, np.array(flat, dtype=np.float32).reshape(len(names), dim))
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +21,7 @@ def folder(tmp_path_factory):
 @pytest.mark.golden
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # gensim leaves the file open
 @settings(max_examples=30, deadline=None)
-@given(vectors=some_vectors())
+@given(vectors=some_vectors("glove"))
 def test_gensim_reads_ours(folder, vectors):
     from gensim.models import KeyedVectors
 

@@ -49,12 +49,6 @@ def test_the_content_of_the_files(tmp_path, folder, form, small):
     assert tokenizer["model"]["unk_token"] == "[UNK]"
 
 
-def test_half_precision(tmp_path, small, form):
-    small.save(tmp_path / "h", form, dtype="float16")
-    assert load_file(tmp_path / "h" / SUBFOLDERS[form] / "model.safetensors")[TENSOR_NAMES[form]].dtype == np.float16
-    assert np.array_equal(load(tmp_path / "h").matrix, small.matrix.astype("f2").astype("f4"))
-
-
 def test_the_token_for_unknown_words_is_not_a_word(tmp_path, form):
     vectors = Vectors(["[UNK]", "[UNK1]", "a"], np.ones((3, 2)))
     vectors.save(tmp_path / "v", form)

@@ -13,7 +13,7 @@ from optional_libraries import needs
 
 from embeddings.cli import info
 from embeddings.errors import EmbeddingsError, FormatError
-from embeddings.models.loading import load
+from embeddings.models.loading import load, load_model
 from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
@@ -108,6 +108,7 @@ def check_change(good_files, name, which, edits):
     read_or_error(format.describe, broken / "v.npy")
     read_or_error(info.describe, broken / "v.npy")
     read_or_error(load, broken / "v.npy")
+    read_or_error(load_model, broken / "v.npy")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < MAX_MEMORY

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from platforms import needs_pipes, needs_proc
 
+from embeddings.cli.info import describe
 from embeddings.errors import FormatError
 from embeddings.models.loading import load
 from embeddings.vectors import file_format
@@ -107,8 +108,9 @@ WIDE = {
 @pytest.mark.parametrize("name", WIDE)
 def test_implausibly_many_components(tmp_path, name):
     (tmp_path / name).write_bytes(WIDE[name])
-    with pytest.raises(FormatError, match=rf"{name}, line 1: (70000|1048577) .*(65536|1048576)"):
-        load(tmp_path / name)
+    for function in (load, describe):
+        with pytest.raises(FormatError, match=rf"{name}, line 1: (70000|1048577) .*(65536|1048576)"):
+            function(tmp_path / name)
 
 
 def test_huge_vectors_of_no_words(tmp_path):

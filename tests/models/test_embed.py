@@ -142,14 +142,6 @@ def test_texts_are_read_as_the_training_text_was(tmp_path):
     np.testing.assert_allclose(lower, model.vectors["the"], atol=1e-7)
 
 
-def test_other_spellings_and_languages():
-    vectors = em.Vectors(["café", "i", "дом", "東京"], np.eye(4))
-    rows = em.embed(vectors, ["Cafe\u0301!", "I", "дом".upper(), "東京"])
-    assert rows[0].tolist() == [1, 0, 0, 0]
-    assert rows[1].tolist() == [0, 1, 0, 0]
-    assert rows[2].tolist() == [0, 0, 1, 0]
-
-
 WRITTEN = ["New_York", "don\u2019t", "cafe\u0301", "\u09df\u09be", "\u095c\u0915", "twenty-one", "U.S.", "C++", "1,000"]
 
 

@@ -1,7 +1,5 @@
 """The default pooling of word vectors into those of texts: one for each model and vectors, the same everywhere."""
 
-import json
-
 import numpy as np
 import pytest
 from commands import expect
@@ -72,16 +70,6 @@ def test_all_entry_points_pool_a_model_alike(tmp_path, model):
     assert f"pool {pool}" in next(one.protocol for one in results if one.measure == "macro-f1" and not one.method)
 
 
-def test_the_commands_print_how_they_pool(tmp_path, model):
-    path, pool = tmp_path / "model", expected_pool(model)
-    model.save(path)
-    (tmp_path / "t.txt").write_text("\n".join(TEXTS))
-    for command, out in (("embed", "e.npy"), ("index", "i")):
-        result = expect(*command.split(), path, tmp_path / "t.txt", "-o", tmp_path / out, "--json")
-        assert f"pooled by {pool}" in result.stderr
-        assert json.loads(result.stdout)["pool"] == pool
-
-
 def test_models_of_texts_have_means_also_if_saved_before_it_was_recorded(tmp_path):
     for model in (
         distilled(),
@@ -125,17 +113,6 @@ def test_words_without_counts_are_weighted_by_rank(tmp_path):
     for one in (index, again):
         found = np.concatenate([rows for _, rows in one.embedder.embed(text_batches_of(texts, None))])
         np.testing.assert_allclose(found, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=1e-4)
-
-
-def test_model2vec_folders_are_averaged(tmp_path):
-    pytest.importorskip("tokenizers")
-    vectors = em.Vectors(["the", "car"], np.eye(2), counts=[99, 1])
-    vectors.save(tmp_path / "v", format="model2vec")
-    read = em.load(tmp_path / "v")
-    assert default_pool(read) == "mean"
-    np.testing.assert_allclose(em.embed(read, ["the car"]), [[0.5, 0.5]])
-    estimator = em.sklearn.MeanVectorizer(vectors=read).fit(["the car"])
-    np.testing.assert_allclose(estimator.transform(["the car"]), [[0.5, 0.5]])
 
 
 def test_an_index_keeps_the_pooling_that_it_records(tmp_path, model):

@@ -2,39 +2,15 @@
 
 import numpy as np
 import pytest
-from optional_libraries import GENSIM
 
-from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 from embeddings.models.loading import load, load_model
-from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture
 def vectors():
     return Vectors(["the", "of", "and"], np.random.default_rng(0).standard_normal((3, 5)))
-
-
-@pytest.mark.parametrize("format_name", ["word2vec-text", "word2vec-binary", GENSIM])
-def test_format_is_detected_by_content(tmp_path, vectors, format_name):
-    path = tmp_path / "v.misleading.txt"
-    vectors.save(path, format_name)
-    loaded = load(path, allow_pickle=True)
-    assert loaded.words == vectors.words
-    assert loaded.matrix.tobytes() == vectors.matrix.tobytes()
-
-
-def test_model_folders(tmp_path, vectors):
-    Model("any", vectors=vectors, vocabulary=Vocabulary(vectors.words, [3, 2, 1])).save(tmp_path / "m")
-    assert load(str(tmp_path / "m")).matrix.tobytes() == vectors.matrix.tobytes()
-
-
-def test_missing_paths_and_folders(tmp_path):
-    with pytest.raises(FormatError, match=r"nothing\.bin does not exist$"):
-        load(tmp_path / "nothing.bin")
-    with pytest.raises(FormatError, match=r"has no model\.json"):
-        load(tmp_path)
 
 
 @pytest.mark.parametrize(

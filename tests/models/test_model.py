@@ -140,12 +140,6 @@ def test_invalid_fields_of_model_json(saved, change, message):
         Model.load(saved)
 
 
-def test_model_json_that_is_not_an_object_of_fields(saved):
-    (saved / "model.json").write_text("[1]")
-    with pytest.raises(FormatError, match=r"model\.json (has format version None|is truncated or broken)"):
-        Model.load(saved)
-
-
 def test_files_of_different_models(tmp_path, saved):
     other = Vocabulary(["a"], [1])
     make_model(vectors=Vectors(["a"], np.ones((1, 4))), vocabulary=other).save(tmp_path / "other")

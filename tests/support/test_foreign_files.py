@@ -66,10 +66,6 @@ def test_links_that_leave_the_folder_are_refused(tmp_path):
     assert path_below(tmp_path / "linked", "x") == tmp_path / "linked" / "x"
 
 
-# Joins of a folder and a variable: how many a file has, and why their names are not from elsewhere.
-FOLDERS = ["folder", "path", "parent", "root", "scratch", "target", "place", "home", "local", "directory", "cache"]
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 @pytest.mark.parametrize("kind", ["pipe", "/dev/zero"])
 def test_pipes_and_devices_in_folders_are_not_read(tmp_path, kind):

@@ -298,25 +298,6 @@ def test_folders_with_names_that_leave_them_are_refused(s3, victim, own_cache, m
     assert files_below(folder) == before
 
 
-def test_a_name_from_a_store_overwrites_no_file_of_the_user(s3, own_cache, vectors):
-    mine = own_cache.parent / "mine"
-    mine.write_bytes(b"mine")
-    bucket, key = str(mine).removeprefix("/").split("/", 1)
-    s3.create_bucket(Bucket=bucket)
-    s3.put_object(Bucket=bucket, Key=key, Body=b"theirs")
-    pytest.importorskip("tokenizers")
-    vectors.save("s3://bucket/mod", format="model2vec")
-    up = "../" * (1 + len((own_cache / "remote" / "scratch").parts))
-    s3.put_object(Bucket="bucket", Key=f"mod/{up}{bucket}/{key}", Body=b"x")
-    try:
-        with pytest.raises(FormatError, match="not safe"):
-            em.load("s3://bucket/mod")
-        assert mine.read_bytes() == b"mine"
-    finally:
-        s3.delete_object(Bucket=bucket, Key=key)
-        s3.delete_bucket(Bucket=bucket)
-
-
 def test_checkpoints_with_names_that_leave_their_folder_are_refused(s3, victim, tmp_path, monkeypatch):
     folder = tmp_path / "cache" / "checkpoints"
     folder.mkdir(parents=True)

@@ -43,19 +43,7 @@ FORMAT = Format(
 """
 
 
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Create an installed package."""
-
-    def create(name, entry, module=""):
-        info = tmp_path / name / f"{name}-1.dist-info"
-        info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
-        (info / "entry_points.txt").write_text(f"[embeddings.formats]\n{entry}\n")
-        (tmp_path / name / f"{name}_module.py").write_text(module)
-        monkeypatch.syspath_prepend(tmp_path / name)
-
-    return create
+FORMATS = "embeddings.formats"
 
 
 @pytest.fixture
@@ -63,15 +51,8 @@ def small():
     return Vectors(["the", "king"], np.array([[1, -0.5], [0.25, 8]], "f4"), counts=[9, 5])
 
 
-def test_our_formats_are_entry_points():
-    own = {"arrow", "gensim", "glove", "npy", "parquet", "word2vec-binary", "word2vec-text"}
-    assert own <= set(file_format.names())
-    assert file_format.load_format("glove") is glove.FORMAT
-    assert all(file_format.load_format(name).summary for name in own)
-
-
 def test_a_format_of_another_package(tmp_path, install):
-    install("other", "lines = other_module:FORMAT", LINES)
+    install("other", "lines = other_module:FORMAT", LINES, group=FORMATS)
     vectors = Vectors(["a", "b"], np.array([[0.123456], [2]]))
     vectors.save(tmp_path / "v.lines", digits=5)
     assert (tmp_path / "v.lines").read_text() == "LINES\na 0.12346\nb 2.00000\n"
@@ -82,7 +63,7 @@ def test_a_format_of_another_package(tmp_path, install):
 
 
 def test_a_broken_package_matters_only_when_it_is_used(tmp_path, install, small):
-    install("broken", "shaky = shaky_module", "import nothing_of_the_kind")
+    install("broken", "shaky = broken_module", "import nothing_of_the_kind", group=FORMATS)
     small.save(tmp_path / "v.bin")
     assert load(tmp_path / "v.bin").words == small.words
     assert "shaky" not in file_format.names()
@@ -91,7 +72,7 @@ def test_a_broken_package_matters_only_when_it_is_used(tmp_path, install, small)
 
 
 def test_an_extension_of_two_formats(tmp_path, install, small):
-    install("rival", "rival = rival_module:FORMAT", LINES.replace(".lines", ".glove"))
+    install("rival", "rival = rival_module:FORMAT", LINES.replace(".lines", ".glove"), group=FORMATS)
     with pytest.raises(FormatError, match=r"'\.glove'.*glove or rival"):
         small.save(tmp_path / "v.glove")
     small.save(tmp_path / "v.glove", "glove")
@@ -128,9 +109,14 @@ def test_unknown_counts_and_existing_files_of_counts(tmp_path, small):
     assert [path.name for path in tmp_path.iterdir()] == ["v.bin.vocab"]
 
 
-def test_options_of_another_format(tmp_path, small):
-    with pytest.raises(SettingError, match=r"word2vec-text.*dtype"):
-        small.save(tmp_path / "v.txt", dtype="float16")
+def test_vectors_that_compose_words_are_written_with_a_warning(tmp_path, caplog):
+    vectors = Vectors(["a"], np.ones((1, 2)))
+    vectors.save(tmp_path / "plain.bin")
+    assert not caplog.records
+    vectors.compose = lambda words: np.zeros((len(words), 2), np.float32)
+    vectors.save(tmp_path / "v.bin")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "vocabulary" in caplog.text
 
 
 @pytest.fixture(scope="module")

@@ -97,12 +97,8 @@ def test_asking_for_all_rows(shifted_vectors):
     assert np.array_equal(result.ids, exact.ids)
 
 
-def test_an_index_of_another_package(tmp_path, monkeypatch, clusters):
-    info = tmp_path / "first-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: first\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[embeddings.indexes]\nfirst = first_module:First\n")
-    (tmp_path / "first_module.py").write_text(
+def test_an_index_of_another_package(install, clusters):
+    source = (
         "from dataclasses import dataclass\n"
         "from embeddings.indexes.exact import Exact\n"
         "from embeddings.settings import option\n"
@@ -111,7 +107,7 @@ def test_an_index_of_another_package(tmp_path, monkeypatch, clusters):
         "    'Exact search by another name.'\n"
         "    speed: int = option(1, 'How fast.', ge=1)\n"
     )
-    monkeypatch.syspath_prepend(tmp_path)
+    install("first", "first = first_module:First", source, group="embeddings.indexes")
     check_index("first")
     assert clusters.most_similar("w1", index="first:speed=3") == clusters.most_similar("w1")
 

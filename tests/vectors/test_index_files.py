@@ -152,13 +152,6 @@ def test_broken_records(vectors, copy, change, error, message):
     assert "\n" not in str(error_info.value)
 
 
-def test_a_record_that_is_not_a_json_object(vectors, copy):
-    folder = copy("exact")
-    (folder / RECORD).write_text("[]")
-    with pytest.raises(FormatError, match=r"index\.json (has format version None|is truncated or broken)"):
-        em.load_index(folder, vectors)
-
-
 @pytest.mark.parametrize("name", KINDS)
 def test_changed_or_missing_tensors(vectors, copy, name):
     folder = copy(name)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from embeddings import cli
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError
 from embeddings.models.loading import load
 from embeddings.vectors.compact_rows import from_int8, to_int8
 from embeddings.vectors.precision import rounding_error
@@ -57,15 +57,6 @@ def random():
     return Vectors([f"w{i}" for i in range(300)], rng.standard_normal((300, 20)).astype("f4"), counts=range(300, 0, -1))
 
 
-@pytest.mark.parametrize("name", ["v.parquet", "v.arrow", "v.safetensors"])
-def test_int8_round_trips_in_every_format_that_supports_it(tmp_path, random, name):
-    random.save(tmp_path / name, dtype="int8")
-    again = load(tmp_path / name)
-    assert np.array_equal(again.matrix, from_int8(*to_int8(random.matrix)))
-    assert again.words == random.words
-    assert again.counts.tolist() == random.counts.tolist()
-
-
 @pytest.mark.parametrize(("name", "read"), [("v.parquet", pd.read_parquet), ("v.arrow", pd.read_feather)])
 def test_pandas_reads_int8(tmp_path, random, name, read):
     random.save(tmp_path / name, dtype="int8")
@@ -93,13 +84,6 @@ def test_int8_without_scales_and_scales_that_are_broken():
     with pytest.raises(FormatError, match=r"'b'.*NaN"):
         Vectors.from_arrow(pa.table(zeros | {"scale": [1.0, float("inf")]}))
     assert Vectors.from_arrow(pa.table(columns | {"scale": [0.5, 2.0]})).matrix.tolist() == [[0.5, 1], [6, 8]]
-
-
-def test_formats_without_int8_refuse_it(tmp_path, random):
-    for name, form in [("v.npy", None), ("v", "sentence-transformers")]:
-        with pytest.raises(SettingError, match=r"dtype.*int8"):
-            random.save(tmp_path / name, form, dtype="int8")
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_command_line_reports_the_error(tmp_path, random):

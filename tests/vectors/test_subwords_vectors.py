@@ -1,6 +1,5 @@
 """Vectors composed of subwords: equality with a naive implementation, saved models, and errors."""
 
-import importlib
 import json
 
 import numpy as np
@@ -17,20 +16,14 @@ from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture
-def trainer(tmp_path, monkeypatch):
+def trainer(install):
     """An installed trainer, called composing, whose models are made of n-grams."""
-    info = tmp_path / "site" / "composing-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: composing\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[embeddings.trainers]\ncomposing = composing_trainer:Composing\n")
     source = (
         "from embeddings.models.model import Capabilities\n"
         "from embeddings.models.subword_composer import composer\n"
         "class Composing(Capabilities): composer = staticmethod(composer)\n"
     )
-    (tmp_path / "site" / "composing_trainer.py").write_text(source)
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    importlib.invalidate_caches()
+    install("composing", "composing = composing_module:Composing", source)
     return "composing"
 
 
@@ -54,12 +47,6 @@ def test_several_words_at_once_and_zeros_without_ngrams():
         np.testing.assert_allclose(row, naive_vector(fasttext, word), **TOLERANCE)
     assert not rows[-1].any()
     assert fasttext.compose([]).shape == (0, 7)
-
-
-def test_vocabulary_words_include_their_own_row():
-    fasttext = fasttext_model()
-    assert fasttext.vectors["the"].tolist() == fasttext.vectors.matrix[0].tolist()
-    assert fasttext.vectors["the"].tolist() != fasttext.compose(["the"])[0].tolist()
 
 
 def test_vocabulary_larger_than_a_block(monkeypatch):
