@@ -202,27 +202,19 @@ def test_subword_models_compose_unknown_words():
     model = em.FastText(dim=8, min_count=1, subsample=0, buckets=500).train(
         em.Corpus(["red car green house"] * 9), threads=1
     )
-    for pool in ("mean", "max", "sif", "idf"):
-        for words in (["red", "redcar"], ["redcar"], ["carred", "greenhouse", "car"]):
-            rows = [model.vectors[word].astype(float) for word in words]
-            text = [" ".join(words), "red"]
-            result = em.embed(model, text, pool=pool)
-            if pool == "mean":
-                np.testing.assert_allclose(result[0], np.mean(rows, axis=0), atol=1e-6)
-            elif pool == "max":
-                np.testing.assert_allclose(result[0], np.max(rows, axis=0), atol=1e-6)
-            elif pool == "sif":
-                share = model.vocabulary.counts / model.vocabulary.total
-                weights = [
-                    1e-3 / (1e-3 + share[model.vocabulary.index(word)]) if word in model.vocabulary else 1
-                    for word in words
-                ]
-                expected = np.dot(weights, rows) / len(rows)
-                np.testing.assert_allclose(result[0], expected, atol=1e-6)
-            else:
-                counts = [sum(word in one.split() for one in text) for word in words]
-                weights = [np.log(3 / (1 + count)) + 1 for count in counts]
-                np.testing.assert_allclose(result[0], np.dot(weights, rows) / sum(weights), atol=1e-6)
+    share = dict(zip(model.vocabulary.words, model.vocabulary.counts / model.vocabulary.total, strict=True))
+    for words in (["red", "redcar"], ["redcar"], ["carred", "greenhouse", "car"]):
+        text, rows = [" ".join(words), "red"], np.array([model.vectors[word] for word in words], np.float64)
+        sif = np.array([1e-3 / (1e-3 + share.get(word, 0)) for word in words])
+        idf = np.array([np.log(3 / (1 + sum(word in one.split() for one in text))) + 1 for word in words])
+        expected = {
+            "mean": rows.mean(axis=0),
+            "max": rows.max(axis=0),
+            "sif": sif @ rows / len(rows),
+            "idf": idf @ rows / idf.sum(),
+        }
+        for pool, row in expected.items():
+            np.testing.assert_allclose(em.embed(model, text, pool=pool)[0], row, atol=1e-6)
 
 
 @pytest.mark.parametrize("case", ["keep", "lower"])

@@ -4,12 +4,9 @@ import errno
 import os
 import stat
 import threading
-from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import TEXT, expect
 from interrupted_runs import interrupted_checkpoints
 from platforms import needs_locks
 
@@ -125,23 +122,13 @@ def umask(request):
 @pytest.mark.skipif(os.name == "nt", reason="there is no umask")
 @pytest.mark.parametrize("umask", [0o022, 0o077, 0o027], indirect=True, ids=oct)
 def test_permissions_follow_the_umask(tmp_path, umask):
-    model = em.train(
-        "skipgram", [["the", "king"], ["the", "queen"]], dim=4, min_count=1, epochs=1, threads=1, subsample=0
-    )
-    model.save(tmp_path / "model")
-    kv = ["kv"] if find_spec("gensim") else []
-    for extension in ("arrow", "bin", "glove", *kv, "npy", "parquet", "safetensors", "vec"):
-        model.vectors.save(tmp_path / f"{extension}.{extension}")
-    if find_spec("tokenizers"):
-        model.vectors.save(tmp_path / "model2vec", format="model2vec")
-    for kind in ("exact", "lsh", "faiss"):
-        em.build_index(em.Vectors(list("abcdefgh"), np.eye(8)), kind).save(tmp_path / kind)
-    model.vocabulary.save(tmp_path / "vocabulary.arrow")
-    (tmp_path / "text.txt").write_text(TEXT)
+    """Of all that is written in one step, as models, vectors and indexes are, and of checkpoints."""
+    for write, name in ((write_file, "file"), (write_folder, "folder"), (write_files, "files")):
+        list(write(tmp_path / name, "text"))
+    em.Vectors(list("ab"), np.eye(2)).save(tmp_path / "v.npy")
     interrupted_checkpoints(tmp_path / "checkpoints", 3)
-    expect("vocabulary", tmp_path / "text.txt", "-o", tmp_path / "counts.txt", "--top", 1)
-    paths = sorted(Path(tmp_path).rglob("*"))
-    assert len(paths) > 20
+    paths = sorted(tmp_path.rglob("*"))
+    assert len(paths) > 10
     for path in paths:
         expected = (0o777 if path.is_dir() else 0o666) & ~umask
         assert stat.S_IMODE(path.stat().st_mode) == expected, path

@@ -11,38 +11,22 @@ from safetensors import SafetensorError
 from embeddings.errors import FormatError
 from embeddings.support import tensors
 
-
-def header_entry(dtype="F32", shape=(2,), offsets=(0, 8)):
-    return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets)}
+HALVES = b'{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'  # a type that numpy lacks
+HUGE = b'{"a":{"dtype":"F32","shape":[0,4611686018427387904],"data_offsets":[0,0]}}'  # and empty
 
 
 @pytest.mark.parametrize(
-    ("header", "data", "message"),
+    ("data", "fact"),
     [
-        (b"\xff" * 8, b"", "header"),
-        (struct.pack("<Q", 2**40), b"x" * 100, "header"),
-        ({"a": header_entry(shape=(2**62, 2**62))}, b"x" * 8, "bytes apart"),
-        ({"a": header_entry(shape=(-1, -2))}, b"x" * 8, "-1"),
-        ({"a": header_entry(shape=(True,), offsets=(0, 4))}, b"x" * 4, "True"),
-        ({"a": header_entry(dtype="O")}, b"x" * 8, "'a'.*'O'"),
-        ({"a": header_entry(dtype=["F32"])}, b"x" * 8, "'a'.*'F32'"),
-        ({"a": header_entry(dtype="BF16", shape=(4,))}, b"x" * 8, "'a'.*BF16"),
-        ({"a": header_entry(shape=(0, 2**62), offsets=(0, 0))}, b"", "too big"),
-        ({"a": header_entry(offsets=(0, 4))}, b"x" * 4, "'a'.*bytes apart"),
-        ({"a": header_entry(offsets=(8, 0))}, b"x" * 8, "'a'.*bytes apart"),
-        ({"a": 7}, b"", "'a'.*got 7"),
-        ({"a": header_entry(), "b": header_entry()}, b"x" * 8, "follow each other"),
-        ({"a": header_entry(offsets=(8, 16))}, b"x" * 16, "follow each other"),
-        ({"a": header_entry()}, b"x" * 7, "fill 7 bytes"),
-        ({"a": header_entry()}, b"x" * 9, "fill 9 bytes"),
-        ([1], b"", "start with"),
+        (b"\xff" * 8, "header"),
+        (struct.pack("<Q", 2**40) + b"x" * 100, "header"),
+        (struct.pack("<Q", len(HALVES)) + HALVES + b"xx", "BF16"),
+        (struct.pack("<Q", len(HUGE)) + HUGE, "too big"),
     ],
 )
-def test_broken_files_are_refused(tmp_path, header, data, message):
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    start = b"" if isinstance(header, bytes) else struct.pack("<Q", len(text))
-    (tmp_path / "t").write_bytes(start + text + data)
-    with pytest.raises(FormatError, match=rf"/t\b[^\n]*{message}[^\n]*$"):
+def test_headers_that_do_not_end_and_what_numpy_cannot_hold_are_refused(tmp_path, data, fact):
+    (tmp_path / "t").write_bytes(data)
+    with pytest.raises(FormatError, match=rf"/t\b.*{fact}"):
         tensors.load(tmp_path / "t")
 
 
@@ -110,6 +94,12 @@ ODD_HEADERS = {  # header, data, and what is read: True, False, or stricter wher
     "number as metadata": (f'{{"__metadata__":{{"x":1}},{A}}}', 2, False),
     "lone surrogate": (f'{{{A.replace("a", chr(92) + "ud800", 1)}}}', 2, False),
     "NaN": (f"{{{A.replace('[2]', '[NaN]')}}}", 2, False),
+    "truth as a size": (f"{{{A.replace('[2]', '[true]')}}}", 2, False),
+    "negative shape": (f"{{{A.replace('[2]', '[-1,-2]')}}}", 2, False),
+    "huge shape": (f"{{{A.replace('[2]', '[4611686018427387904,4611686018427387904]')}}}", 2, False),
+    "type in a list": ('{"a":{"dtype":["U8"],"shape":[2],"data_offsets":[0,2]}}', 2, False),
+    "number": ('{"a":7}', 0, False),
+    "first byte unused": ('{"a":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}', 3, False),
 }  # fmt: skip
 
 
@@ -121,21 +111,23 @@ def test_odd_headers_are_read_as_by_the_library_or_refused(tmp_path, name):
     reference, ours = (
         outcome_of(read) for read in (lambda: safetensors.numpy.load(data), lambda: tensors.load(tmp_path / "t"))
     )
-    assert (reference is not None, ours is not None) == (bool(expected), expected is True)
-    if ours is not None:
-        assert ours == reference
+    assert (isinstance(reference, dict), isinstance(ours, dict)) == (bool(expected), expected is True)
+    assert ours == reference if expected is True else "\n" not in ours
 
 
 def outcome_of(read):
-    """The content of each array, or None if reading is refused."""
+    """The content of each array, or the error if reading is refused."""
     try:
         return {name: (array.dtype, array.shape, array.tobytes()) for name, array in read().items()}
-    except (FormatError, SafetensorError):
-        return None
+    except (FormatError, SafetensorError) as error:
+        return str(error)
 
 
 def test_arrays_are_aligned(tmp_path):
-    entries = {"b": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}, "a": header_entry(offsets=(1, 9))}
+    entries = {
+        "b": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
+        "a": {"dtype": "F32", "shape": [2], "data_offsets": [1, 9]},
+    }
     text = json.dumps(entries).encode()
     (tmp_path / "t").write_bytes(struct.pack("<Q", len(text)) + text + b"x" + np.array([1, 2], "<f4").tobytes())
     array = tensors.load(tmp_path / "t")["a"]

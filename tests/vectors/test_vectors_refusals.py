@@ -73,7 +73,7 @@ REFUSED = [  # calls with 300 vectors of 10 components, and expressions for what
     (lambda v: build_index(v, "exact").search(np.ones((2, 9))), r"queries.*\(queries, 10\), got \(2, 9\)"),
     (lambda v: build_index(v, "exact").search(np.full((1, 10), np.nan)), "NaN"),
     (lambda v: build_index("v"), "Vectors or a Model"),
-    (lambda v: build_index(NAN, "lsh"), r"'b'.*NaN"),
+    *((lambda v, kind=kind: build_index(NAN, kind), r"'b'.*NaN") for kind in ("exact", "lsh", "faiss")),
     (lambda v: em.lookup(v, ["?"], "none"), "unseen.*zero.*context.*'none'"),
     (lambda v: em.lookup(v, ["?"], "subwords"), "compose"),
     (lambda v: em.lookup(v, ["?"], "context", window=0), "window.*0"),
