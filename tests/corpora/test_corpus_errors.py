@@ -77,7 +77,7 @@ WALKS = [
         *((Phrases, *row) for row in PHRASES),
         *((PairFormat, *row) for row in PAIRS),
         *((lambda **settings: RandomWalks([("a", "b")], **settings), *row) for row in WALKS),
-        (LabelFormat, {"prefix": "a b"}, "label_prefix"),
+        *((LabelFormat, {"prefix": prefix}, "label_prefix") for prefix in ("a b", "")),
     ],
 )
 def test_settings_are_named(make, settings, message):

@@ -1,7 +1,5 @@
 """The same rows from every kind of source."""
 
-import csv
-import gzip
 import json
 
 import pandas as pd
@@ -13,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
+from table_files import WRITERS
 
 import embeddings as em
 from embeddings.corpora.reading import data_tables
@@ -54,21 +53,9 @@ def encoded_as(kind):
     return make
 
 
-def write_csv(rows, path, delimiter=","):
-    with path.open("w", newline="", encoding="utf-8") as out:
-        cells = [NAMES, *(["" if cell is None else cell for cell in row] for row in rows)]
-        csv.writer(out, delimiter=delimiter).writerows(cells)
-    return path
-
-
 def missing(rows):
     """JSON objects without the fields that are null."""
     return [{name: cell for name, cell in row.items() if cell is not None} for row in records(rows)]
-
-
-def write_arrow(rows, path, new=pa.ipc.new_file):
-    with pa.OSFile(str(path), "wb") as sink, new(sink, arrow(rows).schema) as out:
-        out.write_table(arrow(rows), max_chunksize=2)
 
 
 def write_dataset(rows, folder):
@@ -109,18 +96,12 @@ def polars(rows, kind):
 
 
 KINDS = {
+    **{name: file(lambda rows, path, write=write: write(path, arrow(rows))) for name, write in WRITERS.items()},
     "mappings": lambda rows, *_: records(rows),
     "mappings without null": lambda rows, *_: missing(rows),
-    "JSON lines": file(lambda rows, path: path.write_text("\n".join(map(json.dumps, records(rows))))),
     "JSON lines without null": file(lambda rows, path: path.write_text("\n".join(map(json.dumps, missing(rows))))),
     "JSON array": file(lambda rows, path: path.write_text(json.dumps(records(rows), indent=1))),
-    "t.csv": file(write_csv),
-    "Parquet": file(lambda rows, path: pq.write_table(arrow(rows), path)),
     "Parquet with dictionaries": file(lambda rows, path: pq.write_table(encoded_as(pc.dictionary_encode)(rows), path)),
-    "t.tsv": file(lambda rows, path: write_csv(rows, path, "\t")),
-    "t.csv.gz": file(lambda rows, path: path.write_bytes(gzip.compress(write_csv(rows, path).read_bytes()))),
-    "Arrow file": file(write_arrow),
-    "Arrow stream": file(lambda rows, path: write_arrow(rows, path, pa.ipc.new_stream)),
     "Arrow": lambda rows, *_: arrow(rows),
     "Arrow chunks": lambda rows, *_: pa.concat_tables([arrow(rows).slice(0, 2), arrow(rows).slice(2)]),
     "Arrow batch": lambda rows, *_: arrow(rows).combine_chunks().to_batches()[0],

@@ -1,57 +1,20 @@
 """Tables: each row is a document; all file types, block sizes and compressions give the same corpus."""
 
-import csv
 import gzip
-import io
-import json
 import tracemalloc
+from itertools import islice
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from naive_corpora import check, decoded, encode, naive_lines, naive_tokens
+from table_files import WRITERS, dictionary_table, parquet, stream
 
+from embeddings.corpora.reading import arrow_tables
 from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
 from embeddings.errors import CorpusError
-
-
-def parquet(path, table):
-    pq.write_table(table, path, row_group_size=3)
-
-
-def arrow(path, table):
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table, max_chunksize=4)
-
-
-def stream(path, table):
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table, max_chunksize=2)
-
-
-def jsonl(path, table):
-    path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
-
-
-def written(table, delimiter):
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL)
-    writer.writerow(table.column_names)
-    writer.writerows([cell or "" for cell in row.values()] for row in table.to_pylist())
-    return out.getvalue().encode()
-
-
-WRITERS = {
-    "t.parquet": parquet,
-    "t.arrow": arrow,
-    "t.feather": stream,
-    "t.jsonl": jsonl,
-    "t.csv": lambda path, table: path.write_bytes(written(table, ",")),
-    "t.tsv": lambda path, table: path.write_bytes(written(table, "\t")),
-    "t.csv.gz": lambda path, table: path.write_bytes(gzip.compress(written(table, ","))),
-}
 
 
 def expected(cells):
@@ -157,11 +120,6 @@ def test_a_row_that_never_ends_takes_limited_memory(tmp_path, name):
     tracemalloc.stop()
 
 
-def dictionary_table(texts, indices):
-    column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(texts))
-    return pa.table({"text": column})
-
-
 def test_rows_that_share_a_long_text_take_limited_memory(tmp_path):
     with pa.OSFile(str(tmp_path / "t.arrow"), "wb") as sink:
         table = dictionary_table(["a " * (1 << 19), "b", None], [0] * 300 + [1, 2])
@@ -172,6 +130,19 @@ def test_rows_that_share_a_long_text_take_limited_memory(tmp_path):
         largest = max(largest, pa.total_allocated_bytes())
         assert len(block.data) <= 1 << 20  # one row
     assert largest < 1 << 25
+
+
+@pytest.mark.parametrize("others", [[], ["a b", "c"]])
+def test_long_values_that_a_parquet_file_repeats_are_decoded_a_few_at_a_time(tmp_path, monkeypatch, others):
+    """A file of a few hundred bytes stands for gigabytes of text."""
+    values = ["word " * 20_000, *others]
+    column = dictionary_table(values, [0] * 5000)["text"]
+    pq.write_table(pa.table({"text": column}), tmp_path / "t", store_schema=False, compression="zstd")
+    assert (tmp_path / "t").stat().st_size < 1000
+    monkeypatch.setattr(arrow_tables, "MAX_DECODED", 1 << 20)
+    with pq.ParquetFile(tmp_path / "t") as file:
+        batches = arrow_tables.parquet_batches(file, tmp_path / "t", ["text"])
+        assert [len(batch) for batch in islice(batches, 3)] == [10 if others else arrow_tables.FEW_ROWS] * 3
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather"])

@@ -76,9 +76,9 @@ def test_float64_of_other_tools(tmp_path):
 
 
 def test_many_tensors(tmp_path):
-    entries = {str(i): {"dtype": "U8", "shape": [1], "data_offsets": [i, i + 1]} for i in range(70_000)}
+    entries = {str(i): {"dtype": "U8", "shape": [1], "data_offsets": [i, i + 1]} for i in range(5000)}
     header = json.dumps(entries).encode()
-    (tmp_path / "v.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"x" * 70_000)
+    (tmp_path / "v.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"x" * 5000)
     with pytest.raises(FormatError) as caught:
         load(tmp_path / "v.safetensors")
     assert len(str(caught.value)) < 1000

@@ -1,6 +1,5 @@
 """Vectors of texts: naive versions of every way to pool, all kinds of texts, weights, components and types."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -82,32 +81,20 @@ def test_components_are_those_of_the_texts_or_of_others(vectors):
 
 
 def test_all_kinds_of_texts_give_the_same_vectors(vectors, tmp_path):
-    texts = list(make_texts(30))
-    expected = em.embed(vectors, texts)
-    frame = pd.DataFrame({"number": range(30), "body": texts})
-    (tmp_path / "t.txt").write_text("\n".join(texts) + "\n")
+    """Nulls are empty texts, wherever they are."""
+    texts = [None, *make_texts(30), None]
+    expected = em.embed(vectors, [text or "" for text in texts])
+    frame = pd.DataFrame({"number": range(32), "body": texts})
+    (tmp_path / "t.txt").write_text("\n".join(text or "" for text in texts) + "\n")
     frame.to_parquet(tmp_path / "t.parquet")
     frame.to_csv(tmp_path / "t.csv", index=False)
     frame.to_json(tmp_path / "t.jsonl", lines=True, orient="records")
-    for source in (iter(texts), tuple(texts), np.array(texts), frame["body"], pa.array(texts), tmp_path / "t.txt"):
+    mixed, lists = [float("nan"), *texts[1:-1], pd.NA], [None if text is None else text.split() for text in texts]
+    lines = (texts, iter(texts), tuple(texts), np.array(texts, object), frame["body"], pa.array(texts), mixed, lists)
+    for source in (*lines, tmp_path / "t.txt"):
         np.testing.assert_array_equal(em.embed(vectors, source), expected)
-    for source in (frame, pa.table(frame), *(tmp_path / f"t.{ending}" for ending in ("parquet", "csv", "jsonl"))):
-        np.testing.assert_array_equal(em.embed(vectors, source, text_column="body"), expected)
-    np.testing.assert_array_equal(em.embed(vectors, [text.split() for text in texts]), expected)
-
-
-def test_nulls_are_empty_texts_wherever_they_are(vectors, tmp_path):
-    """In lists of Python, columns of pandas and Arrow, mappings, and files."""
-    texts = [None, "w1 w2", None, "w3"]
-    expected = em.embed(vectors, ["", "w1 w2", "", "w3"])
-    frame = pd.DataFrame({"body": texts})
-    pa.parquet.write_table(pa.table({"body": texts}), tmp_path / "t.parquet")
-    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in texts))
-    mixed = [float("nan"), "w1 w2", pd.NA, "w3"]
-    lists = [None, ["w1", "w2"], None, ["w3"]]
-    for source in (texts, iter(texts), mixed, lists, np.array(texts, object), frame["body"], pa.array(texts)):
-        np.testing.assert_array_equal(em.embed(vectors, source), expected)
-    for source in (frame, frame.to_dict("records"), tmp_path / "t.parquet", tmp_path / "t.jsonl"):
+    tables = (frame, pa.table(frame), frame.to_dict("records"))
+    for source in (*tables, *(tmp_path / f"t.{ending}" for ending in ("parquet", "csv", "jsonl"))):
         np.testing.assert_array_equal(em.embed(vectors, source, text_column="body"), expected)
     assert not em.embed(vectors, [None, None]).any()
 
