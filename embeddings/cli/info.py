@@ -25,7 +25,7 @@ from embeddings.support.system import size_on_disk
 from embeddings.text_search.index_folder import INDEX as TEXT_INDEX
 from embeddings.training.checkpoints import RECORD as CHECKPOINT
 from embeddings.training.checkpoints import Checkpoints, summarize_checkpoints
-from embeddings.training.run_log import FIRST_BYTES, summarize_log
+from embeddings.training.run_log import FIRST_BYTES
 from embeddings.vectors import file_format
 from embeddings.vectors.compact_rows import SHAPE, CompactRows, Storage
 from embeddings.vectors.index import INDEX_FOLDER
@@ -46,14 +46,14 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
     name = file_format.sniff(place)
     if name is not None and (name != "glove" or count_trailing_numbers(start.split(b"\n", 1)[0]) >= 2):
         return describe_vectors(place, name, properties, full=full, allow_pickle=allow_pickle)
-    if start.startswith(FIRST_BYTES) and properties["compression"] is None:
-        return {"what": "log of a run"} | properties | summarize_log(place)
     if not start or b"\0" in start:
         what = {"what": "unknown binary file" if start else "empty file"}
         return what | properties | ({"first_bytes": start[:16].hex(" ")} if start else {})
     line = start.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
-    what = {"what": "list of phrases" if phrase_list.is_phrase_file(start) else "text"}
-    return what | properties | {"first_line": line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"}
+    what = "list of phrases" if phrase_list.is_phrase_file(start) else "text"
+    what = "log of a run" if start.startswith(FIRST_BYTES) else what
+    first_line = line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"
+    return {"what": what} | properties | {"first_line": first_line}
 
 
 def describe_vectors(

@@ -9,14 +9,13 @@ from embeddings.errors import S, SettingError
 from embeddings.models.embed import load_source, text_batches_of, text_embedder
 from embeddings.models.model import MEAN, Model
 from embeddings.settings import Positive, Range, check_value
-from embeddings.vectors.pooling import common_components, moment_components
+from embeddings.vectors.pooling import common_components
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.models.text_embedder import TextEmbedder
 
 WordWeighting = Literal["none", "sif", "subsample", "idf"]
-TEXT_LENGTH = 16  # words per text, assumed when directions are computed from word counts alone
 
 
 def weight_vectors(
@@ -50,12 +49,11 @@ def weight_vectors(
         remove_components: remove the first N principal directions of texts (uncentred).
         pca: reduce the vectors to N components: the principal directions of texts after those of `remove_components`,
             in order of variance.
-        fit_on: learn the directions, and the frequencies if there are no counts, from this text. By default the
-            directions are those expected of texts of 16 independent words, by the counts.
+        fit_on: learn the directions, and the frequencies if there are no counts, from this text.
         text_column: the text column of `fit_on`.
 
     Raises:
-        SettingError: an argument is out of range, or there are neither counts nor texts.
+        SettingError: an argument is out of range, or there are no texts to learn from where they are required.
     """
     check_value("weighting", weighting, WordWeighting, {})
     source = load_source(vectors)
@@ -65,9 +63,11 @@ def weight_vectors(
     pool: Any = "mean" if weighting == "none" else weighting
     embedder = text_embedder(source, pool=pool, constant=constant)
     count = remove_components + (pca or 0)
-    if fit_on is None:
-        directions = expected_directions(embedder, count)
-    else:
+    directions = np.zeros((0, dim))
+    if fit_on is None and (count or embedder.requires_fit):
+        reason = f"{S.remove_components} and {S.pca} require" if count else f"{S.weighting(weighting)} requires"
+        raise SettingError(f"{reason} {S.fit_on}: texts to learn from")
+    if fit_on is not None:
         from embeddings.models.text_embedder import first_texts  # imports numba
 
         if not count:
@@ -94,23 +94,3 @@ def weighted_rows(embedder: "TextEmbedder") -> np.ndarray:
     """The word vectors by their weights, float64 (words, dim)."""
     rows = embedder.vectors.check_finite().matrix.astype(np.float64)
     return rows if embedder.weights is None else rows * embedder.weigh(embedder.vectors.words)[:, None]
-
-
-def expected_directions(embedder: "TextEmbedder", count: int) -> np.ndarray:
-    """The first principal directions of texts of independent words, (count, dim)."""
-    vocabulary = embedder.vocabulary
-    if embedder.requires_fit or (vocabulary is None and count):
-        needed = f"weighting {embedder.pool}" if vocabulary is not None else "vectors without counts"
-        raise SettingError(f"{needed}: set {S.fit_on} to texts to learn from")
-    rows = weighted_rows(embedder)
-    if not count or vocabulary is None:
-        return np.zeros((0, rows.shape[1]))
-    counts = embedder.vectors.counts
-    if counts is None:
-        ids = vocabulary.ids
-        counts = np.array([vocabulary.counts[ids[word]] for word in embedder.vectors.words])
-    shares = counts / max(counts.sum(), 1)
-    mean = shares @ rows
-    scaled = rows * np.sqrt(shares)[:, None]
-    moment = (scaled.T @ scaled + (TEXT_LENGTH - 1) * np.outer(mean, mean)) / TEXT_LENGTH
-    return moment_components(moment, count, len(rows))

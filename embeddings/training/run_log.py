@@ -1,4 +1,4 @@
-"""The log of a run as JSON lines: written while training runs, and read as a summary."""
+"""The log of a run as JSON lines, written while training runs."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from statistics import fmean
 from time import perf_counter
 from typing import IO, Any
 
-from embeddings.errors import FormatError, OutputError, SettingError
+from embeddings.errors import OutputError, SettingError
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
 from embeddings.support.foreign_files import is_stream
@@ -21,57 +21,12 @@ from embeddings.training.progress import Progress
 
 FIRST_BYTES = b'{"event": "begin", "time": "'  # of every log
 HELD_OUT_LOSS = "held_out_loss"  # among the scores of epochs
-STATES = {"end": "ended", "interrupted": "interrupted"}
-PROGRESS_FIELDS = ("words", "total_words", "epoch", "learning_rate", "loss", "seconds", "words_per_second")
 
 
 def is_log_file(path: Path) -> bool:
     """Whether a file is a log, empty, or the cut-off first line of a log; raises OSError if it cannot be read."""
     with path.open("rb") as stream:
         return FIRST_BYTES.startswith(stream.read(len(FIRST_BYTES)))
-
-
-def read_events(path: Path) -> list[dict[str, Any]]:
-    """The objects of all complete lines that are events."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise FormatError(f"cannot read {path}: {error.strerror or error}") from error
-    lines: list[dict[str, Any]] = []
-    for line in content.decode("utf-8", "replace").split("\n"):
-        try:
-            value = json.loads(line) if line.startswith("{") else None
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and isinstance(value.get("event"), str):
-            lines.append(value)
-    return lines
-
-
-def summarize_log(path: Path) -> dict[str, Any]:
-    """A summary of the last run in a log, and the number of runs, checkpoints and interrupts."""
-    lines = read_events(path)
-    starts = [line for line in lines if line["event"] == "begin"]
-    start, last = (starts or [{}])[-1], (lines or [{}])[-1]
-    state = STATES.get(str(last.get("event")), "running, or killed")
-    summary: dict[str, Any] = {"trainer": start.get("trainer"), "state": state}
-    summary |= {"started": start.get("time"), "last": last.get("time")}
-    summary |= {name: last_number(lines, name) for name in PROGRESS_FIELDS}
-    summary |= {name: start.get(name) for name in ("seed", "threads", "replicas", "settings")}
-    for name, event in (("runs", "begin"), ("checkpoints", "checkpoint"), ("interrupts", "interrupted")):
-        summary[name] = sum(line["event"] == event for line in lines)
-    result: dict[str, Any] = to_jsonable(summary)
-    return result
-
-
-def last_number(lines: list[dict[str, Any]], name: str) -> Any:
-    """The last number of that name in the last run; None if there is none."""
-    for line in reversed(lines):
-        if is_finite_number(line.get(name)):
-            return line[name]
-        if line["event"] == "begin":
-            break
-    return None
 
 
 def is_finite_number(value: Any) -> bool:

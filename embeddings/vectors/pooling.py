@@ -163,15 +163,10 @@ def common_components(rows: np.ndarray, count: int) -> np.ndarray:
     rows = rows.astype(np.float64, copy=False)
     # Eigenvectors of a (dim, dim) matrix take far less time than singular vectors of many rows.
     if texts > dim:
-        return moment_components(rows.T @ rows, count, texts)
+        ascending, columns = np.linalg.eigh(rows.T @ rows)
+        return spanned(ascending[::-1][:count], columns.T[::-1][:count], texts)
     _, values, directions = np.linalg.svd(rows, full_matrices=False)
     return spanned(values[:count] ** 2, directions[:count], texts)
-
-
-def moment_components(moment: np.ndarray, count: int, texts: int) -> np.ndarray:
-    """Common components from the sum, or mean, of the outer products of the rows of `texts` texts, (dim, dim)."""
-    ascending, columns = np.linalg.eigh(moment)
-    return spanned(ascending[::-1][:count], columns.T[::-1][:count], texts)
 
 
 def spanned(squares: np.ndarray, directions: np.ndarray, texts: int) -> np.ndarray:

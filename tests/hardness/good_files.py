@@ -432,21 +432,13 @@ def list_readers() -> dict[str, Reader]:
         write_table(to_phrase_table(phrases), folder / "p.arrow")
         return folder / "p.arrow"
 
-    log = "".join(json.dumps({"event": "progress", "words": i, "loss": 2.0 / (i + 1)}) + "\n" for i in range(9))
     return {
         "vocabulary arrow": Reader(vocabulary("v.arrow"), read_vocabulary),
         "vocabulary text": Reader(vocabulary("v.txt"), read_vocabulary),
         "phrase list": Reader(write_phrases, read_phrases),
         "phrase table": Reader(write_phrase_table, lambda path: phrases_from_table(load_phrase_table(path))),
         "word list": Reader(write_file("w.txt", "king\nqueen\nété\n"), read_words),
-        "run log": Reader(write_file("l.jsonl", log), read_log),
     }
-
-
-def read_log(path: Path) -> None:
-    from embeddings.training import run_log
-
-    run_log.summarize_log(path)
 
 
 def index_reader(name: str, *, fix_checksum: bool) -> Reader:
