@@ -96,7 +96,7 @@ def quantity(number: int, noun: str) -> str:
 
 
 def asked(prompt: str) -> Iterator[str]:
-    """Yield the lines that a user types, until an empty one or the end of input."""
+    """Yield the lines that a user types, until an empty one."""
     while text := click.prompt(prompt, prompt_suffix="", default="", show_default=False):
         yield text
 

@@ -97,6 +97,18 @@ def test_fused_scores_are_sums_of_shares(vectors):
         assert score == pytest.approx(0.6 * lexical + 0.4 * cosine, abs=1e-5)
 
 
+def test_an_index_that_is_opened_warm_has_loaded_its_model(vectors, tmp_path):
+    vectors.save(tmp_path / "v.arrow")
+    TextIndex.build(tmp_path / "v.arrow", ["w1", "w2"], tmp_path / "i")
+    assert "embedder" in vars(TextIndex(tmp_path / "i", warm=True))
+    (tmp_path / "v.arrow").unlink()
+    assert "embedder" not in vars(TextIndex(tmp_path / "i"))
+    with pytest.raises(FormatError, match=r"v\.arrow"):
+        TextIndex(tmp_path / "i", warm=True)
+    TextIndex.build(None, ["w1"], tmp_path / "words")
+    assert len(TextIndex(tmp_path / "words", warm=True)) == 1
+
+
 def test_hits_have_the_parts_of_their_scores_and_a_lowest_cosine(vectors):
     index = TextIndex.build(vectors, some_texts(60))
     cosines, words = (index.search("w3 w4", top=60, method=method) for method in ("vectors", "lexical"))
