@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
+from embeddings.settings.objectives import WORD_OBJECTIVES
+
 
 def methods_text(description: Mapping[str, Any]) -> str:
     """A paragraph that names the model, its settings, its corpus and the versions of software.
@@ -19,10 +21,13 @@ def methods_text(description: Mapping[str, Any]) -> str:
         tokens, unit = record["total_words"] // description["settings"].get("epochs", 1), record["unit"]
     size = f", on {tokens:,} {unit} of text" if tokens else ""
     corpus = f" (corpus fingerprint {record['corpus']})" if record.get("corpus") else ""
+    settings, objective = description["settings"], description["settings"].get("objective")
+    users = {name: WORD_OBJECTIVES.users(name) if objective in WORD_OBJECTIVES else () for name in settings}
+    used = {name: value for name, value in settings.items() if not users[name] or objective in users[name]}
     sentences = [
         f"We trained the model {description['model']} of embeddings-toolkit {version}{size}{corpus}; it has "
         f"{description['words']:,} words.",
-        f"Settings: {listed(description['settings'])}.",
+        f"Settings: {listed(used)}.",
         f"Text: {listed(record['text'])}." if record.get("text") else "",
         f"Run: {listed({name: record.get(name) for name in ('seed', 'threads', 'replicas')})}.",
         f"Software: {listed(packages)}.",

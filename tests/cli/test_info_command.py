@@ -155,6 +155,8 @@ def test_a_paragraph_for_a_paper_has_settings_corpus_and_versions(tmp_path):
     for fact in (em.__version__, "dim 5", "seed 7", model.record["corpus"], f"numpy {np.__version__}", "on 4 words"):
         assert fact in paragraph
     assert "None" not in paragraph
+    assert "negatives 5" in paragraph
+    assert "nce normalizer" not in paragraph  # a setting of another objective
     em.train("sembei", ["ab ab ab"], epochs=2, subsample=0, dim=2, min_count=1, threads=1).save(tmp_path / "n")
     assert "on 8 characters of text" in " ".join(expect("info", tmp_path / "n", "--methods").stdout.split())
     replicas = em.training.Replicas(2)
