@@ -54,7 +54,7 @@ def command(
     text = Corpus(*corpus, **corpus_settings(trained), **columns)
     check_outside_corpus(out, text)
     read_corpus(text, output.quiet, threads)
-    names = document_names(trained, text)
+    names = document_names(text, trained.settings.get("documents", "auto"))
     check_words(names, out, format=format)
     start = perf_counter() - compile_time.seconds
     with Bar(output.quiet, "inferring") as bar:

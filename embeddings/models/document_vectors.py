@@ -17,7 +17,6 @@ from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
-    from embeddings.models.model import Model
 
 DOCUMENTS = "documents"  # the table of document vectors
 Infer = Callable[..., np.ndarray]
@@ -44,11 +43,11 @@ def document_numbers(count: int) -> list[str]:
     return [str(number) for number in range(count)]
 
 
-def document_names(model: "Model", corpus: "Corpus") -> list[str]:
-    """The names of a corpus's documents for inference: their first tags, or numbers from "0" on."""
+def document_names(corpus: "Corpus", unit: Any) -> list[str]:
+    """The names of documents, in a unit of text, for inference: their first tags, or numbers from "0" on."""
     from embeddings.corpora.documents import corpus_documents
 
-    documents = corpus_documents(corpus.encode(), model.settings.get("documents", "auto"))
+    documents = corpus_documents(corpus.encode(), unit)
     if documents.tags is None:
         return document_numbers(documents.count)
     rows = documents.rows if documents.starts is None else documents.rows[documents.starts[:-1]]
