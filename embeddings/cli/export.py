@@ -63,7 +63,6 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
         *from_signature(loading.load, table="TEXT"),
         option("--words", "Export only the first N words, or those listed in a file.", "N|FILE"),
         option("--retrofit", "Move words that this lexicon lists on one line towards each other.", "FILE"),
-        option("--antonyms", "With --retrofit: move words apart that this lexicon lists on one line.", "FILE"),
         *shared(
             "own_options",
             dict,
@@ -91,7 +90,7 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
 )
 def command(
     vectors: str, out: str, choice: dict[str, Any], table: str, words: str | None, retrofit: str | None,
-    antonyms: str | None, own_options: dict[str, Any], output: Output, reading: dict[str, Any], **weighting: Any,
+    own_options: dict[str, Any], output: Output, reading: dict[str, Any], **weighting: Any,
 ) -> None:  # fmt: skip
     """Write VECTORS to the file or folder OUT.
 
@@ -101,7 +100,6 @@ def command(
     a classifier as .bin or, if it is quantised, .ftz for fastText; model2vec, sentence-transformers and spacy
     write folders.
     """
-    require("antonyms", "retrofit")
     require("constant", *CHANGES)
     require("fit_on", *CHANGES)
     require("text_column", "fit_on")
@@ -134,7 +132,7 @@ def command(
                 weighting["fit_on"] = Path(weighting["fit_on"])
             exported = weight_vectors(source, **{"weighting": "none", **weighting})
         if retrofit is not None:
-            exported = retrofitted(exported, retrofit, antonyms)
+            exported = retrofitted(exported, retrofit)
         if words is not None:
             exported = select_words(exported, words)
         if changes_rows and "note" in inspect.signature(file_format.load_format(name).write).parameters:

@@ -50,10 +50,10 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
         what = {"what": "unknown binary file" if start else "empty file"}
         return what | properties | ({"first_bytes": start[:16].hex(" ")} if start else {})
     line = start.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
-    what = "list of phrases" if phrase_list.is_phrase_file(start) else "text"
-    what = "log of a run" if start.startswith(FIRST_BYTES) else what
+    kind = "list of phrases" if phrase_list.is_phrase_file(start) else "text"
+    kind = "log of a run" if start.startswith(FIRST_BYTES) else kind
     first_line = line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"
-    return {"what": what} | properties | {"first_line": first_line}
+    return {"what": kind} | properties | {"first_line": first_line}
 
 
 def describe_vectors(

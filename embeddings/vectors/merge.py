@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -99,16 +99,13 @@ def reduce_rows(matrix: np.ndarray, dim: int) -> np.ndarray:
 
 Lexicon = str | os.PathLike[str] | Mapping[str, Iterable[str]]
 ITERATIONS = 10
-REPULSION = 0.5  # weight of antonyms; 0.5 and 1 are equally good on SimLex-999, and 0.5 costs less on other sets
 
 
-def retrofit(vectors: Vectors | HasVectors, lexicon: Lexicon, antonyms: Lexicon | None = None) -> Vectors:
-    """Move the vectors of words that a lexicon lists as related towards each other, and antonyms apart.
+def retrofit(vectors: Vectors | HasVectors, lexicon: Lexicon) -> Vectors:
+    """Move the vectors of words that a lexicon lists as related towards each other.
 
     Retrofitting (Faruqui et al., 2015, equation 1, weights alpha = 1 and beta = 1 / degree): each of ten passes sets
-    q_i = (q'_i + mean of q_j over the words j related to i) / 2, where q'_i is the original vector of length one. With
-    antonyms, half of the mean of q_k over the antonyms k of i is subtracted, and q_i is scaled to length one, which has
-    the aim of counter-fitting (Mrkšić et al., 2016): similarity instead of relatedness.
+    q_i = (q'_i + mean of q_j over the words j related to i) / 2, where q'_i is the original vector of length one.
 
     >>> import numpy as np, embeddings as em
     >>> from embeddings.vectors.merge import retrofit
@@ -119,7 +116,6 @@ def retrofit(vectors: Vectors | HasVectors, lexicon: Lexicon, antonyms: Lexicon 
     Arguments:
         vectors: Vectors, or a Model.
         lexicon: a file of lines of a word and the words related to it, separated by spaces; or a mapping.
-        antonyms: words and their antonyms, likewise; a pair counts in both directions.
 
     Raises:
         FormatError: the lexicon cannot be read.
@@ -127,27 +123,16 @@ def retrofit(vectors: Vectors | HasVectors, lexicon: Lexicon, antonyms: Lexicon 
     """
     sparse = import_library("scipy.sparse")
     space = as_vectors(vectors)
-
-    def mean_of(edges: set[tuple[int, int]]) -> tuple[Any, np.ndarray]:
-        """A matrix whose products are means over the words that each word is related to, and which have any."""
-        first, second = np.array(sorted(edges), np.int64).T
-        degrees = np.bincount(first, minlength=len(space))
-        shares = (1 / degrees[first]).astype(np.float32)
-        return sparse.csr_array((shares, (first, second)), shape=(len(space), len(space))), degrees > 0
-
-    near, is_near = mean_of(lexicon_edges(space, lexicon))
+    first, second = np.array(sorted(lexicon_edges(space, lexicon)), np.int64).T
+    degrees = np.bincount(first, minlength=len(space))
+    # Products with this matrix are means over the words that each word is related to.
+    shares = (1 / degrees[first]).astype(np.float32)
+    near = sparse.csr_array((shares, (first, second)), shape=(len(space), len(space)))
     original = normalize_rows(space.matrix)
-    rows, moves = original.copy(), np.flatnonzero(is_near)
-    if antonyms is None:
-        for _ in range(ITERATIONS):
-            # All words move at once, not one by one as in the paper; both have the same fixed point.
-            rows[moves] = (original[moves] + (near[moves] @ rows)) / 2
-        return Vectors(space.word_list, rows, counts=space.counts, word_form=space.word_form)
-    pairs = lexicon_edges(space, antonyms)
-    far, is_far = mean_of(pairs | {(second, first) for first, second in pairs})
-    moves = np.flatnonzero(is_near | is_far)
+    rows, moves = original.copy(), np.flatnonzero(degrees)
     for _ in range(ITERATIONS):
-        rows[moves] = normalize_rows(original[moves] + near[moves] @ rows - np.float32(REPULSION) * (far[moves] @ rows))
+        # All words move at once, not one by one as in the paper; both have the same fixed point.
+        rows[moves] = (original[moves] + (near[moves] @ rows)) / 2
     return Vectors(space.word_list, rows, counts=space.counts, word_form=space.word_form)
 
 

@@ -13,10 +13,10 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("embeddings", "embeddings.corpora", "embeddings.eval", "embeddings.training")
 FOLDERS = ("embeddings", "plugins", "eval", "corpora")
 ROOMS = {  # of which the refusing has been revised, with the most `raise` statements of each
-    "plugins": 58, "embeddings/objectives": 4, "embeddings/classifier": 5, "embeddings/settings": 14,
-    "embeddings/models": 57, "embeddings/vectors": 67, "embeddings/sklearn": 14, "embeddings/formats": 71,
-    "eval": 98, "embeddings/training": 77, "embeddings/cluster": 22,
-    "embeddings/support": 101, "corpora": 161,
+    "plugins": 48, "embeddings/objectives": 4, "embeddings/classifier": 5, "embeddings/settings": 14,
+    "embeddings/models": 52, "embeddings/vectors": 65, "embeddings/sklearn": 14, "embeddings/formats": 66,
+    "eval": 94, "embeddings/training": 72, "embeddings/cluster": 20,
+    "embeddings/support": 101, "corpora": 158,
 }  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def test_commands_and_options_are_few():
 
 def test_refusals_are_few(trees):
     lines = sum(count for count, _ in trees.values())
-    assert 1000 * sum(raises(tree) for _, tree in trees.values()) / lines <= 13.8
+    assert 1000 * sum(raises(tree) for _, tree in trees.values()) / lines <= 13.7
     for room, limit in ROOMS.items():
         assert sum(raises(tree) for path, (_, tree) in trees.items() if path.is_relative_to(room)) <= limit, room
 

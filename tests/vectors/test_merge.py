@@ -91,22 +91,6 @@ def test_retrofit_equals_its_definition(tmp_path):
     assert result[unrelated] == pytest.approx(vectors.normalize()[unrelated])
 
 
-def test_antonyms_move_apart(tmp_path):
-    words = ["big", "large", "small", "other"]
-    vectors = Vectors(words, np.array([[1, 0, 0.2], [0, 1, 0.1], [0.9, 0.1, 0.3], [0, 0, 3]]))
-    near, far = {"big": ["large"], "large": ["big"]}, {"big": ["small", "unknown"]}
-    result = retrofit(vectors, near, far)
-    rows = original = vectors.normalize().matrix.astype(np.float64)
-    for _ in range(10):
-        big, large, small, other = rows
-        moved = [original[0] + large - 0.5 * small, original[1] + big, original[2] - 0.5 * big]
-        rows = np.array([row / np.linalg.norm(row) for row in moved] + [other])
-    assert result.matrix == pytest.approx(rows, abs=1e-5)
-    assert result.similarity("big", "small") < retrofit(vectors, near).similarity("big", "small") - 0.2
-    with pytest.raises(SettingError, match="no two words"):
-        retrofit(vectors, near, {"big": ["unknown"]})
-
-
 def test_broken_lexicons(tmp_path, pair):
     (tmp_path / "binary").write_bytes(b"a b\n\xff \xfe\n")
     for path, message in (("binary", "line 2"), ("missing", "missing")):
