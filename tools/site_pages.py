@@ -28,8 +28,8 @@ FOLDER = "reference/commands"
 NAMES = re.compile(r"^::: embeddings\.([\w.]+)\n*", re.MULTILINE)
 ON_ONE_PAGE = ("reference/errors.md", "reference/kernel-helpers.md")  # list short classes and functions
 COMMANDS_BLOCK = re.compile(r'<div class="language-sh.*?</div>', re.DOTALL)
-HYPHENATED = re.compile(r"(?<=[>\s])(?=[^<>\s]{2,30}[<\s])([^<>\s]*-[^<>\s]*)(?=[<\s])")
-INLINE = re.compile(r"<code>[^<]* [^<]*</code>")
+HYPHENATED = re.compile(r"(?<=[>\n])(?=[^<>\s]{2,30}[<\s])([^<>\s]*-[^<>\s]*)(?=[<\s])")
+INLINE = re.compile(r"(?<=<code>)[^<]* [^<]*(?=</code>)")
 PICTURE = re.compile(r"\]\((?:\.\./)+eval/results/([^)]+\.(?:png|svg))\)")
 
 
@@ -97,8 +97,8 @@ def on_page_content(html: str, **_: Any) -> str:
 
     Long commands break at spaces only, not at the hyphens of options.
     """
-    for part in (COMMANDS_BLOCK, INLINE):
-        html = part.sub(lambda block: HYPHENATED.sub(r'<span class="word">\1</span>', block[0]), html)
+    html = COMMANDS_BLOCK.sub(lambda block: HYPHENATED.sub(r'<span class="word">\1</span>', block[0]), html)
+    html = INLINE.sub(lambda code: re.sub(r"(\S*-\S*)", r'<span class="word">\1</span>', code[0]), html)
     html = re.sub(r"<code>[^<]*\|[^<]*</code>", lambda choices: choices[0].replace("|", "|<wbr>"), html)
     return re.sub(r"<code>([^<\s]{1,28})</code>", r'<code class="word">\1</code>', html)
 

@@ -61,6 +61,9 @@ def test_the_site_has_the_pictures_that_its_pages_show(root):
 
 
 def test_commands_break_at_spaces_only():
-    html = site_pages.on_page_content('<div class="language-sh"><b>train</b>--min-count 5\na-b</div><i>--c-d</i>')
+    code = '<a id="c-0-1" name="c-0-1"></a><b>train</b>--min-count 5\na-b\nhttps://a-long-address.org/that/may/break'
+    html = site_pages.on_page_content(f'<div class="language-sh">{code}</div><i>--c-d</i><code>train --e-f</code>')
     word = '<span class="word">{}</span>'.format
-    assert html == f'<div class="language-sh"><b>train</b>{word("--min-count")} 5\n{word("a-b")}</div><i>--c-d</i>'
+    code = code.replace("--min-count", word("--min-count")).replace("\na-b", f"\n{word('a-b')}")
+    expected = f'<div class="language-sh">{code}</div><i>--c-d</i><code>train {word("--e-f")}</code>'
+    assert html == expected
