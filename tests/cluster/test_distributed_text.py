@@ -1,13 +1,15 @@
 """Pieces of a text are encoded apart, and put together they are the text."""
 
+import sys
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.cluster.distributed_text import TextPiece, join_ids, join_lines
+from embeddings.cluster.distributed_text import TextPiece, join_ids, join_lines, send_corpus
 from embeddings.cluster.divided_text import divide_files
 from embeddings.corpora.reading.sources import File
 from embeddings.training.stream import share_bounds
@@ -66,3 +68,14 @@ def test_a_piece_without_words_remembers_that_its_text_came_as_rows(tmp_path):
     piece = TextPiece([File(path)], em.Corpus(path).text_settings, 1)
     assert piece.tokens == 0
     assert piece.meta["has_items"]
+
+
+def test_a_corpus_that_another_machine_receives_is_the_same(monkeypatch):
+    """The object store of Ray returns what was put into it."""
+    store = SimpleNamespace(put=lambda value: value, get=lambda value: value)
+    monkeypatch.setitem(sys.modules, "ray", store)
+    monkeypatch.setattr("embeddings.cluster.distributed_text.PART_BYTES", 100)  # files in several parts
+    with em.Corpus(["the cat sat", "a dog"] * 40).encode() as encoded, send_corpus(store, encoded).receive() as other:
+        assert other.ids.tolist() == encoded.ids.tolist()
+        assert other.vocabulary.words == encoded.vocabulary.words
+        assert other.fingerprint == encoded.fingerprint
