@@ -37,14 +37,17 @@ def text_vectors(texts: Any, vectors: Any) -> Any:
             its rows are contiguous; or an Arrow column of lists of numbers.
 
     Raises:
-        CorpusError: there is not one vector for each text.
+        CorpusError: there is not one vector for each text, or a text is not valid Unicode.
     """
     if isinstance(vectors, np.ndarray):
         flat = to_arrow(np.ascontiguousarray(vectors).reshape(-1))
         vectors = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
     if isinstance(texts, str) or len(texts) != len(vectors):
         raise CorpusError(f"expected a list of one text for each of {len(vectors)} vectors, got {len(texts)}")
-    return pa.table({TEXT_NAMES[0]: texts, VECTOR_NAMES[0]: vectors})
+    try:
+        return pa.table({TEXT_NAMES[0]: texts, VECTOR_NAMES[0]: vectors})
+    except UnicodeEncodeError as error:
+        raise CorpusError(f"a text is not valid Unicode: {error.object!r:.80}") from None
 
 
 def read_text_vectors(source: Source) -> Iterator[tuple[list[str], NDArray[np.float32]]]:

@@ -168,9 +168,11 @@ def group_dim(path: Path, texts: list[str]) -> int:
         return 0
     try:
         table = pa.parquet.read_table(path)
-        if table["text"].to_pylist() == texts:
-            return int(table["embedding"].type.list_size)
-    except (OSError, pa.ArrowException):
+        vectors = table["embedding"].combine_chunks()
+        is_whole = vectors.type.value_type == pa.float16() and not vectors.null_count
+        if is_whole and np.isfinite(vectors.flatten().to_numpy()).all() and table["text"].to_pylist() == texts:
+            return int(vectors.type.list_size)
+    except (OSError, KeyError, AttributeError, pa.ArrowException):  # AttributeError: the type of another column
         pass
     log.warning("%s is not as it was written; its texts are encoded again", path)
     return 0

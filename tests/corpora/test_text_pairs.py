@@ -246,3 +246,8 @@ def test_labels_and_ids_are_not_texts_of_a_pair_unless_they_are_selected(columns
         read(em.corpora.TextPairs(table))
     selected = em.corpora.PairFormat(left=columns[0], right=columns[1])
     assert read(em.corpora.TextPairs(table, pairs=selected))[0][:2] == (f"{columns[0]} 0", f"{columns[1]} 0")
+
+
+def test_vectors_of_texts_that_are_not_unicode_are_refused():
+    with pytest.raises(CorpusError, match=r"not valid Unicode: 'b\\\\ud800'"):
+        em.corpora.text_vectors(["a", "b\ud800"], np.ones((2, 3)))

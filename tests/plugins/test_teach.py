@@ -142,7 +142,9 @@ def test_another_dimension_than_before_is_refused_also_when_resumed(tmp_path):
         teach(path, lambda texts: vectors_of(texts)[:, :2], out, group_size=20)
 
 
-@pytest.mark.parametrize("content", ["another text", "fewer rows", b"", b"PAR1 and no more"])
+@pytest.mark.parametrize(
+    "content", ["another text", "fewer rows", "NaN", "null", "float32", "strings", "columns", b"", b"PAR1 and no more"]
+)
 def test_groups_that_are_not_as_written_are_encoded_again(tmp_path, caplog, content):
     """Also after a teacher has failed, which leaves the other groups."""
     path, out, part = interrupted(tmp_path)
@@ -151,8 +153,16 @@ def test_groups_that_are_not_as_written_are_encoded_again(tmp_path, caplog, cont
         file.write_bytes(content)
     else:
         texts, vectors = read(file)
-        texts, vectors = ([*texts[:-1], content], vectors) if "text" in content else (texts[:-1], vectors[:-1])
-        pq.write_table(em.corpora.text_vectors(texts, vectors.astype(np.float16)), file)
+        vectors = vectors.astype(np.float32 if content == "float32" else np.float16)
+        vectors[0, 0] = np.nan if content == "NaN" else vectors[0, 0]
+        texts = [*texts[:-1], content] if content == "another text" else texts
+        n_rows = len(texts) - (content == "fewer rows")
+        table = em.corpora.text_vectors(texts[:n_rows], vectors[:n_rows])
+        lists = table["embedding"].to_pylist()
+        column = [None, *lists[1:]] if content == "null" else texts if content == "strings" else lists
+        kind = None if content == "strings" else table["embedding"].type
+        table = table.set_column(1, "embedding", pa.array(column, kind))
+        pq.write_table(table.select(["embedding"]) if content == "columns" else table, file)
     with pytest.raises(EmbeddingsError, match="failed"):
         teach(path, Failing(1), out, group_size=20)
     assert "000001.parquet" in os.listdir(part)
