@@ -83,7 +83,7 @@ def test_the_scale_of_vectors_does_not_matter():
 def test_small_types_are_noted_and_composed_like_any():
     vectors, triples, _ = synthetic_phrases()
     few = [dataclasses.replace(triple, type="green") if place < 7 else triple for place, triple in enumerate(triples)]
-    made = em.TensorIndexing(min_phrases=50, fit_epochs=1).fit(vectors, few)
+    made = em.TensorIndexing(min_phrases=50, fit_epochs=1).fit(vectors, few, threads=1)
     (note,) = made.record["notes"]
     assert all(fact in note for fact in ("green", "7 phrases", "min_phrases is 50"))
     assert set(made.record["phrases"]) == {"red", "blue", ANY}
@@ -155,7 +155,7 @@ def errors_and_rank(parameters, part, share, scale, phrases):
 
 
 @pytest.mark.parametrize("is_allowed", [True, False])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_best_share_has_the_best_rank_among_allowed_errors(seed, is_allowed):
     """The targets are mostly additive; shares are allowed if full additive composition errs clearly more."""
     rng = np.random.default_rng(seed)

@@ -32,7 +32,7 @@ def counts_of(ngrams):
     return dict(zip(ngrams.vocabulary.words, ngrams.vocabulary.counts.tolist(), strict=True))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(
     lines=LINES, max_n=st.integers(1, 8),
     min_count=st.integers(1, 4), max_ngrams=st.sampled_from([600, ngram_vocabulary.MAX_NGRAMS]),

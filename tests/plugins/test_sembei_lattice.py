@@ -73,7 +73,7 @@ def fill_all(source, begin, end, key, size, negatives):
     return read_share(block, fill_lattice, adjacent_of, source, begin, end, key)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(
     lengths=st.lists(st.integers(0, 40), min_size=1, max_size=8),
     longest=st.integers(1, 6),

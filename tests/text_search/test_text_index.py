@@ -580,7 +580,7 @@ def test_a_killed_writer_loses_nothing_that_it_confirmed(tmp_path):
     word_vectors().save(tmp_path / "v.parquet")
     TextIndex.build(tmp_path / "v.parquet", [{"id": "x", "text": "w1"}], tmp_path / "i", text_column="text")
     confirmed = {"x"}
-    for attempt in range(4):
+    for attempt in range(3):
         writer = adding(tmp_path / "i", f"{attempt}-", 10_000)
         confirmed.add(writer.stdout.readline().strip())
         time.sleep(0.03 * attempt)

@@ -32,7 +32,7 @@ def sentences_in_order(lengths, begin, end):
     return [tuple(range(a, b)) for a, b in pairwise(borders) if a < b]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(
     lengths=st.lists(st.integers(0, 9), min_size=1, max_size=60),
     share=st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted),
