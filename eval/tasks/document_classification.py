@@ -10,7 +10,7 @@ import numpy as np
 
 from embeddings.corpora.tokenizers import resolve_tokenizer
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key
-from embeddings.eval.tasks.evaluation_kind import EmbeddedTexts, Kind, PooledTexts, Subject, TextTable
+from embeddings.eval.tasks.evaluation_kind import EmbeddedTexts, Kind, PooledTexts, Subject, TextTable, TextVectors
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
 from embeddings.eval.tasks.text_labels import LabelledTextSet, read_labelled_texts, read_texts
 from embeddings.eval.test_sets import train_and_test_files
@@ -114,10 +114,16 @@ def represent(subject: Subject, test: DocumentSet) -> tuple[np.ndarray, str, Emb
         rows = [document_vectors.index(name) if name in document_vectors else -1 for name in test.names]
         table = np.append(document_vectors.matrix, np.zeros((1, document_vectors.dim), np.float32), axis=0)
         return table[rows], TRAINED, None
-    words = subject.texts.embed(test.texts)
-    if isinstance(source, Model) and DOCUMENTS in source.tables and not subject.settings.pooling:
-        return source.infer(texts=test.texts), INFERRED, words
-    return words.matrix, MEANS.format(pooling=subject.texts.description), words
+    if not isinstance(source, Model) or DOCUMENTS not in source.tables:
+        words = subject.texts.embed(test.texts)
+        return words.matrix, MEANS.format(pooling=subject.texts.description), words
+    texts = TextVectors(
+        source.vectors, subject.settings.pooling
+    )  # such a model pools nothing
+    words = texts.embed(test.texts)
+    if subject.settings.pooling:
+        return words.matrix, MEANS.format(pooling=texts.description), words
+    return source.infer(texts=test.texts), INFERRED, words
 
 
 KIND = Kind(

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import embeddings as em
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval import evaluate
 from embeddings.eval.tasks.document_classification import DocumentSettings, read_documents
@@ -172,3 +173,13 @@ def test_trained_document_vectors(learned, tmp_path):
     assert (evaluate(few, documents=both, use_trained_vectors=True)[-1].covered, len(few)) == (10, 50)
     with pytest.raises(SettingError, match="use_trained_vectors"):
         evaluate(named, similarity="wordsim353", use_trained_vectors=True)
+
+
+def test_a_model_of_documents_infers_vectors_and_pools_those_of_words_when_asked(tmp_path):
+    rows = [f"{'good' if n % 2 else 'bad'},a {'fine' if n % 2 else 'dull'} film {n % 5}" for n in range(20)]
+    (tmp_path / "t.csv").write_text("\n".join(["label,text", *rows]), encoding="utf-8")
+    model = em.train("paragraph-dbow", [row.partition(",")[2] for row in rows], dim=4, min_count=1, threads=1)
+    for pooling, about in (({}, "infers"), ({"pool": "mean"}, "pool mean")):
+        results = em.evaluate(model, documents=str(tmp_path / "t.csv"), **pooling)
+        assert about in results[-2].protocol
+        assert results[-1].value == 1
