@@ -117,9 +117,7 @@ def represent(subject: Subject, test: DocumentSet) -> tuple[np.ndarray, str, Emb
     if not isinstance(source, Model) or DOCUMENTS not in source.tables:
         words = subject.texts.embed(test.texts)
         return words.matrix, MEANS.format(pooling=subject.texts.description), words
-    texts = TextVectors(
-        source.vectors, subject.settings.pooling
-    )  # such a model pools nothing
+    texts = TextVectors(source.vectors, subject.settings.pooling)  # such a model pools nothing
     words = texts.embed(test.texts)
     if subject.settings.pooling:
         return words.matrix, MEANS.format(pooling=texts.description), words
