@@ -37,17 +37,21 @@ def text_vectors(texts: Any, vectors: Any) -> Any:
             its rows are contiguous; or an Arrow column of lists of numbers.
 
     Raises:
-        CorpusError: there is not one vector for each text, or a text is not valid Unicode.
+        CorpusError: the vectors are not (texts, dim), with one for each text, or a text is not valid Unicode.
     """
-    if isinstance(vectors, np.ndarray):
-        flat = to_arrow(np.ascontiguousarray(vectors).reshape(-1))
-        vectors = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
-    if isinstance(texts, str) or len(texts) != len(vectors):
-        raise CorpusError(f"expected a list of one text for each of {len(vectors)} vectors, got {len(texts)}")
-    try:
-        return pa.table({TEXT_NAMES[0]: texts, VECTOR_NAMES[0]: vectors})
-    except UnicodeEncodeError as error:
-        raise CorpusError(f"a text is not valid Unicode: {error.object!r:.80}") from None
+    shape = np.shape(vectors) if isinstance(vectors, np.ndarray) else (len(vectors), 1)
+    problem, table = f"expected a list of one text for each of {len(vectors)} vectors, got {len(texts)}, {shape}", None
+    if not isinstance(texts, str) and len(shape) == 2 and len(texts) == shape[0]:
+        if isinstance(vectors, np.ndarray):
+            flat = to_arrow(np.ascontiguousarray(vectors).reshape(-1))
+            vectors = pa.FixedSizeListArray.from_arrays(flat, shape[1])
+        try:
+            table = pa.table({TEXT_NAMES[0]: texts, VECTOR_NAMES[0]: vectors})
+        except UnicodeEncodeError as error:
+            problem = f"a text is not valid Unicode: {error.object!r:.80}"
+    if table is None:
+        raise CorpusError(problem)
+    return table
 
 
 def read_text_vectors(source: Source) -> Iterator[tuple[list[str], NDArray[np.float32]]]:

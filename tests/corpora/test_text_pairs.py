@@ -251,3 +251,5 @@ def test_labels_and_ids_are_not_texts_of_a_pair_unless_they_are_selected(columns
 def test_vectors_of_texts_that_are_not_unicode_are_refused():
     with pytest.raises(CorpusError, match=r"not valid Unicode: 'b\\ud800'"):
         em.corpora.text_vectors(["a", "b\ud800"], np.ones((2, 3)))
+    with pytest.raises(CorpusError, match=r"\(2,\)"):
+        em.corpora.text_vectors(["a", "b"], np.ones(2))
