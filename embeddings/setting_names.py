@@ -205,9 +205,10 @@ def advice(name: str, known: Collection[str]) -> str | None:
         return f"use {setting}"
     key = normalize_name(name)
     places = PLACES if OF_TRAINING & {*known} else {}
-    # Only an exact name is that of another function: those are many, and any word is close to one of them.
     elsewhere = {normalize_name(each): f"pass {each} to {place}" for place, names in places.items() for each in names}
-    return elsewhere.get(normalize_name(OUR_NAMES.get(key, key))) or ADVICE.get(key)
+    # Other functions have many names, and most words are a little like one of them: one letter may differ.
+    close = difflib.get_close_matches(normalize_name(OUR_NAMES.get(key, key)), elsewhere, 1, 0.9)
+    return elsewhere[close[0]] if close else ADVICE.get(key)
 
 
 class InteropMixin(AdvisesOnNames):

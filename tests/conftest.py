@@ -95,6 +95,7 @@ def install(tmp_path, monkeypatch):
         (info / "entry_points.txt").write_text(f"[{group}]\n{entries}\n")
         if module:
             (site / f"{name}_module.py").write_text(module)
+            monkeypatch.delitem(sys.modules, f"{name}_module", raising=False)  # of another test
         monkeypatch.syspath_prepend(site)
         return site
 
