@@ -128,7 +128,8 @@ def train_run(
         for message in model.record.get("notes", []):
             bar.notice(str(message))
         report_training(model, out, bar)
-        is_small = "window" in model.settings and model.record["words"] < FEW_WORDS * model.settings.get("epochs", 0)
+        epochs = model.settings.get("epochs") or 0  # None, or no setting of some trainers
+        is_small = "window" in model.settings and model.record["words"] < FEW_WORDS * epochs
         if is_small and "early_stopping" not in model.record and not is_given("epochs"):
             bar.notice(f"a text of fewer than {FEW_WORDS:,} words is often learned better in more epochs: --epochs 20")
     return summary(model, out, interrupted)

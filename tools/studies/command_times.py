@@ -189,7 +189,7 @@ def time_answers(ask: Callable[..., Any], started: float) -> Iterator[float]:
     """Seconds from the start to three first answers, median milliseconds of four questions, seconds of the map."""
     info = ask("info")
     yield perf_counter() - started
-    ask("neighbours", word=info["examples"][0])
+    ask("neighbours", word=info["example"])
     yield perf_counter() - started
     ask("complete", prefix="a")
     yield perf_counter() - started
