@@ -282,6 +282,8 @@ def compare_usage(
     threads, seed = check_threads_and_seed(threads, seed, trainer)
     encoded, members = as_encoded(corpus), np.asarray(groups)
     if members.dtype.kind == "U":
+        if members.shape != (2,) or members[0] == members[1]:
+            raise SettingError(f"groups must be two different tags, or a number for each document, got {groups!r:.80}")
         members = tag_groups(encoded, members.tolist())[first_documents(encoded, documents)]
     divided = DocumentGroups.of(encoded, members, documents)
     with showing(progress, "training", "divisions") as shown:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, Output, from_signature, option, require
+from embeddings.cli.options import OUTPUT, Output, exclude, from_signature, option, require
 from embeddings.cli.output import print_rows, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_extension, check_not_input
@@ -40,6 +40,7 @@ def command(
     INDEX is a folder that `embeddings index` wrote.
     """
     require("force", "out")
+    exclude("as_json", "out")
     if out is not None:
         check_not_input([Path(out)], [("INDEX", Path(index))], may_add=False)
         check_extension(out, TABLES, force=output.force)

@@ -71,7 +71,7 @@ def command(
     occur at least --occurrences times in each group are compared: the vectors of rarer ones are mostly chance.
     """
     tags = next(csv.reader([groups or ""]), [])
-    if [second, groups, split_at].count(None) != 2 or (groups and len(set(tags)) != 2):
+    if [second, groups, split_at].count(None) != 2 or (groups is not None and len(set(tags)) != 2):
         raise click.UsageError("name two corpora, or one with --groups TAG,TAG or with --tag-column and --split-at")
     options.require("split_at", "tag_column")
     options.require("force", "out", "plot")

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from embeddings.errors import OutputError
+from embeddings.errors import EmbeddingsError, OutputError
 from embeddings.printable import printable
 from embeddings.support.dots import Dot
 from embeddings.support.files import atomic_write, check_file
@@ -57,6 +57,8 @@ def check_path(path: str | os.PathLike[str], *, force: bool = False) -> str:
 
 def draw(dots: Sequence[Dot], path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Plot:
     """The plot of rows, also written to a path: a panel for each heading and axis, a line for each label."""
+    if not dots:
+        raise EmbeddingsError("the table has no rows to plot")
     panels: dict[tuple[str, str], list[Dot]] = {}
     for dot in dots:
         panels.setdefault((dot.title, dot.axis), []).append(dot)

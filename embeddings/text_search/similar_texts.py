@@ -77,9 +77,9 @@ def find_pairs(
             part = rows[start : start + step]
             vectors = stored[part]
             parts = [index.cosines(segment, vectors, neighbours + 1, segment.live) for segment in segments]
-            scores = np.concatenate(parts, axis=1)
+            scores = np.concatenate(parts, axis=1).clip(max=1).round(6)  # as printed: equal texts have exactly 1
             scores[np.arange(len(part)), part] = -np.inf
-            owners, others = np.nonzero((scores >= min_cosine) & live)
+            owners, others = np.nonzero((scores >= min_cosine) & (scores != 0) & live)
             values = scores[owners, others]
             order = np.lexsort((-values, owners))
             place = np.arange(len(order)) - np.searchsorted(owners, owners)  # among the neighbours of its text
@@ -88,7 +88,7 @@ def find_pairs(
             cosines.append(values[best])
             if report is not None:
                 report(start + len(part), len(rows))
-    found, values = np.concatenate(pairs), np.concatenate(cosines).clip(max=1).astype(np.float64).round(6)
+    found, values = np.concatenate(pairs), np.concatenate(cosines).astype(np.float64).round(6)
     _, once = np.unique(found @ [len(live), 1], return_index=True)  # most are found for both texts
     once = once[np.argsort(-values[once], kind="stable")]
     table = pa.concat_tables([segment.rows.select([ID, TEXT]) for segment in segments]) if segments else pa.table({})

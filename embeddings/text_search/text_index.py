@@ -377,7 +377,7 @@ class TextIndex:
         if min_cosine is not None:
             check_value("min_cosine", min_cosine, Cosine, {})
             if method == "lexical":
-                raise SettingError(f"{S.min_cosine} requires vectors, but {self.path} is searched by words only")
+                raise SettingError(f"{S.min_cosine} requires vectors, but this search of {self.path} is by words only")
         vectors = None if method == "lexical" else self.query_vectors(queries, texts)
         hits: list[dict[str, Any]] = []
         ranked, segments = None if method == "vectors" else texts, self.segments
@@ -659,6 +659,8 @@ def hit(segments: list[Segment], row: int, score: float, cosine: float | None, b
         row -= len(segment)
     rows = segment.rows.slice(row, 1)
     record = {name: to_list(rows.column(name))[0] for name in rows.column_names}
+    # Columns of these names, which older versions could store, would not be what is ranked and filtered by.
+    record = {name: value for name, value in record.items() if name not in PARTS}
     return {ID: record.pop(ID), "score": score, "cosine": cosine, "bm25": bm25, **record}
 
 

@@ -267,7 +267,9 @@ def encode_group(
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {marked(error)}".split())
         raise EmbeddingsError(f"the teacher failed at {where}: {reason}; repeat the command to continue") from error
-    if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(texts) or dim not in (0, vectors.shape[1]):
+    # Part by part: a row too many in one and one too few in another would add up.
+    is_whole = [*map(len, parts)] == [len(texts[start : start + PART]) for start in range(0, len(texts), PART)]
+    if vectors.ndim != 2 or vectors.dtype.kind != "f" or not is_whole or dim not in (0, vectors.shape[1]):
         expected = f"a float array ({len(texts)}, {dim or 'dim'})"
         raise EmbeddingsError(f"the teacher must return {expected} for {where}, got {vectors.dtype} {vectors.shape}")
     norms = np.linalg.norm(vectors.astype(np.float32), axis=1, keepdims=True)

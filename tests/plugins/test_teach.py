@@ -120,6 +120,11 @@ def leave(texts):
             lambda texts: vectors_of(texts)[:-1],
             r"array \(50, dim\) for texts 1 to 50, got float32 \(49, 3\)",
         ),
+        (
+            [f"text {number}" for number in range(512)],  # two parts
+            lambda texts: vectors_of([*texts, "1"] if "text 511" in texts else texts[1:]),
+            r"array \(512, dim\)",
+        ),
         (TEXTS, lambda texts: [text for text in texts], "float array"),
         (TEXTS, lambda texts: vectors_of(texts) * np.nan, "zero or infinite vector for 'long"),
         (TEXTS, lambda texts: vectors_of(texts) * 0, "zero or infinite vector for 'long"),

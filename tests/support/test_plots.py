@@ -126,3 +126,9 @@ def test_commands_draw(tmp_path, monkeypatch):
         assert all(word in path.read_text(encoding="utf-8") for word in words)
         assert "exists" in refused(*command, "--plot", path, code=1)
         expect(*command, "--plot", path, "--force")
+
+
+def test_a_table_without_rows_is_refused():
+    vectors = em.Vectors(["a", "b"], [[0, 0], [1, 0]])
+    with pytest.raises(em.EmbeddingsError, match="no rows"):
+        vectors.most_similar("a").plot()

@@ -39,6 +39,15 @@ def test_all_pairs_above_the_lowest_cosine(index, monkeypatch, block):
     assert len(names) < len(similar_pairs(index, 0.3, neighbours=2)) <= 2 * len(names)
 
 
+def test_equal_texts_have_the_cosine_1_and_texts_without_vectors_none():
+    rng = np.random.default_rng(2)
+    texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(60)]
+    vectors = em.Vectors(WORDS, rng.standard_normal((30, 20)))
+    index = TextIndex.build(vectors, [*texts, *texts, "unknown", "foreign"])
+    assert len(similar_pairs(index, 1)) == len(texts)
+    assert not {"unknown", "foreign"} & {pair["first_text"] for pair in similar_pairs(index, 0)}
+
+
 def test_an_approximate_index_finds_the_pairs_too(index):
     texts = index.column("text")
     approximate = TextIndex.build(index.model, texts, kind="lsh:bits=1024", index_from=1)
