@@ -57,7 +57,7 @@ class DocumentGroups:
             count = int(np.sum((groups == group) & (self.tokens > 0)))
             if count < MIN_UNITS:
                 message = f"group {group + 1} has too few documents: {count}, at least {MIN_UNITS} are required"
-                raise CorpusError(f"{message}; by default, blank lines separate the documents of a text file")
+                raise CorpusError(f"{message}; documents='lines' (--documents lines) makes each line a document")
         medians = [np.median(self.tokens[(groups == group) & (self.tokens > 0)]) for group in (0, 1)]
         if max(medians) > MAX_LENGTH_RATIO * min(medians):
             log.warning(

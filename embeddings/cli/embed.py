@@ -229,6 +229,7 @@ def command(
     """
     if out == STANDARD_OUTPUT:
         exclude("as_json", "out", why=" -, which prints JSON")
+        exclude("force", "out", why=" -, which replaces no file")
     else:
         check_extension(out, EXTENSIONS, force=output.force)
     sources = [source for text in texts or (STANDARD_INPUT,) for source in resolve_source(text)]

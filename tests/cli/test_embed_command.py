@@ -148,3 +148,4 @@ def test_vectors_on_standard_output_are_lines_of_json(file, vectors):
     assert [row["text"] for row in rows] == TEXTS
     np.testing.assert_allclose([row["vector"] for row in rows], em.embed(vectors, TEXTS), atol=1e-6)
     assert "--json" in refused("embed", file, "-o", "-", "--json", code=2)
+    assert "--force" in refused("embed", file, "-o", "-", "--force", code=2)
