@@ -86,7 +86,7 @@ def show_nearest(
     source: Vectors, target: Vectors, search: dict[str, Any], column: str, as_json: bool, drawing: options.Drawing,
     words: Sequence[str],
 ) -> None:  # fmt: skip
-    """Print and draw the neighbours of words in `target`; raises UnknownWordError after those of known words."""
+    """Print and draw the neighbours of words in `target`; unknown words raise UnknownWordError after the others."""
     unknown = [word for word in words if source.get(word) is None]
     known = [word for word in words if word not in unknown]
     queries: Sequence[Query] = known if target is source else [source[word] for word in known]

@@ -631,7 +631,7 @@ class TextEmbedder:
         self.weights = np.zeros(len(self.vectors), np.float32)
 
     def weigh_rows(self, ids: NDArray[np.int64]) -> None:
-        """Compute the weights of the words of the vectors in these rows, unless they are known already."""
+        """Compute the weights of the words in these rows of the vectors, unless they are known."""
         assert self.weights is not None
         ids = ids[ids < len(self.weights)]
         new = np.unique(ids[self.weights[ids] == 0])

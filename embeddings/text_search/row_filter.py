@@ -72,7 +72,7 @@ def comparison(node: ast.Compare, columns: pa.Schema) -> Any:
     kind, value = node.ops[0], node.comparators[0]
     if isinstance(kind, ast.In | ast.NotIn) and isinstance(node.left, ast.Constant) and isinstance(value, ast.Name):
         if not isinstance(node.left.value, str):
-            raise SyntaxError("a part of a string is a string")
+            raise SyntaxError("the part that a column is searched for must be a string")
         has_part = pc.match_substring(to_expression(value, columns), node.left.value)
         return has_part if isinstance(kind, ast.In) else ~has_part
     column = to_expression(node.left, columns)

@@ -74,7 +74,7 @@ def split_by_table(tables: Sequence[np.ndarray], texts: RowTexts) -> list[tuple[
 
 
 def sum_weights(texts: RowTexts, tables: Sequence[np.ndarray]) -> NDArray[np.float64]:
-    """The sum of the weights of each text's rows, (texts,); each table (rows,) has those of a table of vectors."""
+    """The sum of the weights of the rows of each text, (texts,); `tables` has the weights (rows,) for each table."""
     sums = np.zeros(len(texts))
     for weights, part in split_by_table(tables, texts):
         totals = np.append(0, np.cumsum(weights[part.ids], dtype=np.float64))

@@ -164,7 +164,7 @@ AXES = {
 
 
 def axis_label(measure: str, name: str = "") -> str:
-    """What the axis of a plot says of a measure."""
+    """The label of the axis for a measure in plots."""
     return f"{name}{AXES.get(measure, measure)}, 95 % interval"
 
 
