@@ -14,8 +14,10 @@ MAX_SUM = int(np.iinfo(np.int64).max)
 
 
 def as_counts(counts: Any) -> NDArray[np.int64]:
-    """Return counts (n,) as an array; raises SettingError if their sum does not fit an int64."""
+    """Return counts (n,) as an array; raises SettingError if one is a fraction or their sum does not fit an int64."""
     array = np.asarray(counts, np.int64)
+    if not np.array_equal(array, counts):
+        raise SettingError("counts must be whole numbers")
     sum_counts(array)
     return array
 

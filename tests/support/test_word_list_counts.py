@@ -26,6 +26,13 @@ def test_sums_are_exact(counts):
         assert sum_counts(as_counts(counts)) == sum(counts)
 
 
+@pytest.mark.parametrize("counts", [[2.5, 1], np.array([1.0, np.inf])])
+def test_fractions_are_refused(counts):
+    with pytest.raises(SettingError, match="counts must be whole numbers"), np.errstate(invalid="ignore"):
+        as_counts(counts)
+    assert as_counts([2.0, 1]).tolist() == [2, 1]
+
+
 def test_a_total_that_is_too_large_is_refused():
     with pytest.raises(SettingError, match=f"total must be from 3, the sum of counts, to {MAX_SUM}, got {2**63}"):
         Vocabulary(["a"], [3], total=2**63)
