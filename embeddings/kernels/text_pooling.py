@@ -24,21 +24,6 @@ def sum_texts(table: np.ndarray, ids: np.ndarray, starts: np.ndarray, weights: n
             add_table_rows(table, output[text], ids, starts[text], starts[text + 1], stride, width)
 
 
-@entry_point
-def maximize_texts(
-    table: np.ndarray, ids: np.ndarray, starts: np.ndarray, sign: np.float32, output: np.ndarray
-) -> None:
-    """Raise the components of a text to the largest of its rows by `sign`: 1, or -1 for minus the minimum."""
-    for text in range(output.shape[0]):
-        for token in range(starts[text], starts[text + 1]):
-            row = ids[token]
-            for column in range(output.shape[1]):
-                # The minimum is the largest of the negated numbers, so one loop serves both.
-                value = sign * table[row, column]
-                if value > output[text, column]:
-                    output[text, column] = value
-
-
 class TokenRows(NamedTuple):
     """The words of tokens: token t consists of the words from `places[t]` to below `places[t + 1]`.
 

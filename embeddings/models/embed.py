@@ -19,7 +19,7 @@ from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
 from embeddings.settings import Positive, Range
 from embeddings.support.progress_display import ProgressOption, showing
-from embeddings.vectors.pooling import WEIGHTINGS, DataType, Frequencies, Pool
+from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -66,14 +66,12 @@ def embed(
             polars, Arrow or Hugging Face; or the `pathlib.Path` of a file, or a list of paths, whose lines or rows are
             texts.
         pool: how the vectors of words become one: "mean"; "sif" weights a word with the share p of the corpus by
-            a / (a + p) and divides by the number of words (Arora, Liang and Ma 2017); "subsample" weights by the
-            probability that word2vec's subsampling keeps the word, "idf" by ln((1 + n) / (1 + f)) + 1 for a word in f
-            of n texts, and both divide by the sum of the weights; "sum"; "max" or "min" by component; "power-mean"
-            concatenates mean, maximum and minimum (Rücklé et al. 2018), and so has 3 dim components. By default "mean"
-            for models of texts (distill, text-pairs, classifier), for folders with a tokenizer.json, such as those of
-            model2vec, and for fewer than 1,000 word vectors without counts, and "sif" for all others.
-        constant: the a of "sif", or the threshold of "subsample"; 0.001 by default.
-        frequencies: where "sif" and "subsample" take word frequencies from: "vectors", that is their counts, or Zipf's
+            a / (a + p) and divides by the number of words (Arora, Liang and Ma 2017); "idf" weights by
+            ln((1 + n) / (1 + f)) + 1 for a word in f of n texts and divides by the sum of the weights; "sum". By
+            default "mean" for models of texts (distill, text-pairs, classifier), for folders with a tokenizer.json,
+            such as those of model2vec, and for fewer than 1,000 word vectors without counts, and "sif" for all others.
+        constant: the a of "sif"; 0.001 by default.
+        frequencies: where "sif" takes word frequencies from: "vectors", that is their counts, or Zipf's
             law for at least 1,000 words without counts, which must be in order of frequency; or "texts". By default the
             vectors if they tell.
         remove_components: remove the projection onto the first N singular vectors of the texts; 1 is common with "sif".
@@ -129,7 +127,7 @@ def text_embedder(
     word_vectors = source.vectors if isinstance(source, Model) else source
     tokenizer_file = word_vectors.tokenizer_file if tokenizer is None and case is None else None
     pool = options.pop("pool", None) or default_pool(source)
-    vocabulary = word_frequencies(source) if pool in WEIGHTINGS else None
+    vocabulary = word_frequencies(source) if pool == "sif" else None
     return TextEmbedder(word_vectors, settings, pool, vocabulary=vocabulary, tokenizer_file=tokenizer_file, **options)
 
 

@@ -3,7 +3,7 @@
 In training a row is padded with zeros to a multiple of a cache line: tables are (rows, padded dim).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,48 +73,13 @@ def ones(table: np.ndarray, dim: int, seed: int) -> None:
 def normal(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with normally distributed numbers of standard deviation 1 / dim."""
     rng = np.random.default_rng(seed)
-    for block in row_blocks(table, dim):
+    for start in range(0, len(table), BLOCK_ROWS):
+        block = table[start : start + BLOCK_ROWS, :dim]
         # Padding stays zero: kernels add whole cache lines, and saved rows end at `dim`.
         block[:] = rng.standard_normal(block.shape, np.float32) / np.float32(dim)
 
 
-def xavier(table: np.ndarray, dim: int, seed: int) -> None:
-    """Fill rows with numbers uniform in (-1, 1) sqrt(6 / (rows + dim)) (Glorot and Bengio 2010)."""
-    uniform(table, dim, seed)
-    scale = np.float32(dim * np.sqrt(6 / (len(table) + dim)))
-    for block in row_blocks(table, dim):
-        block *= scale
-
-
-def orthogonal(table: np.ndarray, dim: int, seed: int) -> None:
-    """Make the columns orthonormal or, if there are fewer rows than columns, the rows (Saxe et al. 2014)."""
-    rng = np.random.default_rng(seed)
-    if len(table) <= 2 * dim:
-        sizes = len(table), dim
-        # A tall matrix of normal numbers has a random orthonormal base, a wide one is the transpose of one.
-        q, _ = np.linalg.qr(rng.standard_normal((max(sizes), min(sizes))))
-        table[:, :dim] = q if len(table) >= dim else q.T
-        return
-    normal(table, dim, seed)
-    for _ in range(2):  # Cholesky QR by blocks; the second pass removes the rounding error of the first
-        gram = sum(block.T @ block for block in (block.astype(np.float64) for block in row_blocks(table, dim)))
-        factor = np.linalg.inv(np.linalg.cholesky(gram)).T
-        for block in row_blocks(table, dim):
-            block[:] = block @ factor
-
-
-def row_blocks(table: np.ndarray, dim: int) -> Iterator[np.ndarray]:
-    """Views of the rows of a table without padding, up to `BLOCK_ROWS` at a time."""
-    for start in range(0, len(table), BLOCK_ROWS):
-        yield table[start : start + BLOCK_ROWS, :dim]
-
-
-INITIALIZERS: dict[str, Initializer] = {
-    "uniform": uniform,
-    "normal": normal,
-    "xavier": xavier,
-    "orthogonal": orthogonal,
-}
+INITIALIZERS: dict[str, Initializer] = {"uniform": uniform, "normal": normal}
 
 
 Axis = Literal["words", "subwords", "documents", "labels", "other"]

@@ -36,7 +36,6 @@ from embeddings.support.imports import import_extra
 from embeddings.support.threads import map_in_order
 from embeddings.vectors.pooling import (
     DEFAULT_CONSTANT,
-    WEIGHTINGS,
     DataType,
     Frequencies,
     Pool,
@@ -45,7 +44,7 @@ from embeddings.vectors.pooling import (
     look_up_weights,
     pool_rows,
     remove_components,
-    word_weights,
+    sif_weights,
 )
 from embeddings.vectors.spellings import FORMS, LOWER_CASE, OF_MODEL, spellings
 from embeddings.vectors.vectors import Vectors
@@ -577,8 +576,8 @@ class TextEmbedder:
         self.weights: np.ndarray | None = None
         self.components: np.ndarray | None = None  # float64 (components, output_dim)
         self._unused_encoders: list[TextEncoder | JsonEncoder] = []
-        if self.pool in WEIGHTINGS and self.vocabulary is not None:
-            stored, rule = self.vectors.text_weights, (self.pool, self.constant, self.vocabulary)
+        if self.pool == "sif" and self.vocabulary is not None:
+            stored, rule = self.vectors.text_weights, (self.constant, self.vocabulary)
             if rule not in stored:
                 stored[rule] = self.weigh(self.vectors.words)
             self.weights = stored[rule]
@@ -586,12 +585,12 @@ class TextEmbedder:
     @property
     def output_dim(self) -> int:
         """Components of the vector of a text."""
-        return (self.dim or self.vectors.dim) * (3 if self.pool == "power-mean" else 1)
+        return self.dim or self.vectors.dim
 
     @property
     def is_weighted(self) -> bool:
         """Whether words have different weights."""
-        return self.pool in (*WEIGHTINGS, "idf")
+        return self.pool in ("sif", "idf")
 
     @property
     def word_frequencies(self) -> Vocabulary | None:
@@ -621,9 +620,7 @@ class TextEmbedder:
             weights = np.log((1 + texts) / (1 + frequencies.counts)) + 1
             return look_up_weights(words, frequencies, weights, float(np.log(1 + texts)) + 1).astype(np.float32)
         constant = DEFAULT_CONSTANT if self.constant is None else self.constant
-        total = None if self.vocabulary is not None else frequencies.total
-        weights = word_weights(words, frequencies, self.pool, constant, total)  # type: ignore[arg-type]
-        return weights.astype(np.float32)
+        return sif_weights(words, frequencies, constant).astype(np.float32)
 
     def weigh_by(self, frequencies: TextFrequencies) -> None:
         """Weigh words by their frequencies in texts."""
@@ -749,5 +746,5 @@ def check_options(pool: Any, constant: Any, frequencies: Any, remove_components:
     check_value("remove_components", remove_components, int, {"ge": 0})
     check_value("normalize", normalize, bool, {})
     for name, value in (("constant", constant), ("frequencies", frequencies)):
-        if pool not in (*WEIGHTINGS, None) and value is not None:
-            raise SettingError(f"{S[name]} requires pool {' or '.join(WEIGHTINGS)}, got {pool}")
+        if pool not in ("sif", None) and value is not None:
+            raise SettingError(f"{S[name]} requires pool sif, got {pool}")

@@ -15,7 +15,7 @@ from embeddings.vectors.vectors import Vectors
 if TYPE_CHECKING:
     from embeddings.models.text_embedder import TextEmbedder
 
-WordWeighting = Literal["none", "sif", "subsample", "idf"]
+WordWeighting = Literal["none", "sif", "idf"]
 
 
 def weight_vectors(
@@ -45,7 +45,7 @@ def weight_vectors(
         vectors: Vectors, a Model, or the path of either. Composed vectors of other words are lost.
         weighting: the weights of the vectors of words, as for `embed`; "none" gives all words the weight 1. The plain
             mean of a text is then its weighted mean, up to a factor.
-        constant: the a of "sif", or the threshold of "subsample"; 0.001 by default.
+        constant: the a of "sif"; 0.001 by default.
         remove_components: remove the first N principal directions of texts (uncentred).
         pca: reduce the vectors to N components: the principal directions of texts after those of `remove_components`,
             in order of variance.

@@ -21,10 +21,10 @@ class Dimension(Settings):
 class InitialValues(Settings):
     """The initial values of input vectors."""
 
-    initializer: Literal["uniform", "normal", "xavier", "orthogonal"] = option(
+    initializer: Literal["uniform", "normal"] = option(
         "uniform",
-        "Initial values of the vectors of n words, subwords or documents. uniform: between -1/dim and 1/dim; normal: "
-        "with standard deviation 1/dim; xavier: uniform up to sqrt(6/(n + dim)); orthogonal: orthonormal columns.",
+        "Initial values of the vectors of words, subwords or documents. uniform: between -1/dim and 1/dim; normal: "
+        "with standard deviation 1/dim.",
     )
 
 

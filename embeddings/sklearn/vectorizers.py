@@ -44,11 +44,11 @@ class MeanVectorizer(TextVectorizer):
         trainer: the name of an installed trainer, or an object such as `em.SkipGram(dim=50)`; "skipgram" by default.
         settings: of the trainer, such as `{"dim": 50}`; parameter searches name one as `settings__dim`.
         vectors: trained vectors to use instead of training: Vectors, a Model, or the path of either.
-        pool: how the vectors of words become one, as in `embeddings.embed`: "mean", "sif", "subsample", "idf", "sum",
-            "max", "min" or "power-mean"; by default chosen by the vectors or the model, as there.
-        constant: the threshold of "subsample", or the a of "sif"; 0.001 by default.
-        frequencies: the source of word frequencies for "subsample" and "sif": "vectors", which must have counts, or
-            "texts", those of `fit`. By default the vectors if they have counts. "idf" takes those of `fit`.
+        pool: how the vectors of words become one, as in `embeddings.embed`: "mean", "sif", "idf" or "sum"; by default
+            chosen by the vectors or the model, as there.
+        constant: the a of "sif"; 0.001 by default.
+        frequencies: the source of word frequencies for "sif": "vectors", which must have counts, or "texts", those of
+            `fit`. By default the vectors if they have counts. "idf" takes those of `fit`.
         remove_components: how many of the first singular vectors of the texts of `fit` to remove from every result; the
             paper on SIF removes one.
         normalize: scale vectors to length 1.

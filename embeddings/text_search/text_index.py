@@ -71,7 +71,7 @@ from embeddings.text_search.row_filter import matching_rows
 from embeddings.text_search.segment_writer import ENGINE, Columns, SegmentWriter, check_distinct, engine_arrays
 from embeddings.text_search.stored_vectors import JoinedVectors, StoredVectors
 from embeddings.vectors.index import check_consent, parse_spec
-from embeddings.vectors.pooling import WEIGHTINGS, DataType, Frequencies, Pool
+from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 MERGED_ROWS = 4_000_000  # of a merged segment at most
@@ -732,7 +732,7 @@ def read_recipe(folder: Path, embedder: TextEmbedder, *, is_expected_ranked: boo
             words, texts = (Vocabulary.load(folder / name) for name in ("words.arrow", "texts_of_words.arrow"))
             embedder.vocabulary = None  # they were used when the index was built, whatever the vectors tell now
             embedder.weigh_by(TextFrequencies(words, texts, int(learned["texts"][0])))
-        elif embedder.pool in WEIGHTINGS and is_ranked(embedder) != is_expected_ranked:
+        elif embedder.pool == "sif" and is_ranked(embedder) != is_expected_ranked:
             had, has = ("no ", "some") if is_expected_ranked else ("", "none")
             raise FormatError(f"{folder.parent} was built of vectors with {had}counts of words, and these have {has}")
         components = embedder.components = learned.get(COMPONENTS)

@@ -35,7 +35,7 @@ CORPORA: list[dict[str, Any]] = [  # settings of the text that trainers may requ
     {"phrases": PhraseList(PHRASES), "phrase_mode": "alternate"},
     {"tokenizer": "codepoints"},
 ]
-POOLS: tuple[Pool, ...] = ("mean", "sif", "max")  # one for each kernel
+POOLS: tuple[Pool, ...] = ("mean", "sif")  # without and with weights
 SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "buckets": 100, "min_phrases": 1, "fit_epochs": 1}
 
 

@@ -34,7 +34,7 @@ def merge(
 
     Arguments:
         first: Vectors, or a Model.
-        others: further Vectors or Models, at least one.
+        others: further Vectors or Models.
         how: "first" takes shared words from the first that has them, "mean" averages them; both return the words of
             any, and require vectors of the same space. "aligned-mean" averages after a rotation onto the first (see
             `align`). "concat" returns the words that all have, with joined vectors. "svd" joins vectors of length
@@ -47,8 +47,6 @@ def merge(
     """
     check_value("how", how, How, {})
     check_value("dim", dim, Positive | None, {})
-    if not others:
-        raise SettingError("merge requires at least two sets of vectors")
     if dim is not None and how != "svd":
         raise SettingError(f"{S.dim} requires {S.how('svd')}")
     spaces = list(map(as_vectors, (first, *others)))

@@ -1,8 +1,8 @@
-"""Vectors of texts pooled from the vectors of their words: sums, means, maxima, weights of words, shared directions."""
+"""Vectors of texts pooled from the vectors of their words: sums, means, weights of words, shared directions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.corpora.vocabulary import Vocabulary
 
-Pool = Literal["mean", "sif", "subsample", "idf", "sum", "max", "min", "power-mean"]
+Pool = Literal["mean", "sif", "idf", "sum"]
 Frequencies = Literal["vectors", "texts"]  # where word frequencies are taken from
 DataType = Literal["float32", "float16", "int8"]  # of vectors of texts
-POWER_MEANS = ("mean", "max", "min")  # the parts of "power-mean"
 
 
 @dataclass(frozen=True)
@@ -89,55 +88,31 @@ def pool_rows(
     weights: Sequence[np.ndarray] | None = None,
     dim: int | None = None,
 ) -> np.ndarray:
-    """The vectors of texts, float32 (texts, dim), zeros for texts without rows; "power-mean" has 3 dim components.
+    """The vectors of texts, float32 (texts, dim), zeros for texts without rows.
 
-    "sum" adds rows by `weights`; "mean" and "sif" divide that by the number of rows, "idf" and "subsample" by the sum
-    of the weights. "max" and "min" are by component. "power-mean" concatenates the mean, the maximum and the minimum
-    (Rücklé et al. 2018). Arguments are those of `sum_rows`.
+    "sum" adds rows by `weights`; "mean" and "sif" divide that by the number of rows, "idf" by the sum of the weights.
+    Arguments are those of `sum_rows`.
     """
-    if pool == "power-mean":
-        return np.concatenate([pool_rows(tables, texts, part, weights, dim) for part in POWER_MEANS], axis=1)  # type: ignore[arg-type]
-    if pool in ("max", "min"):
-        from embeddings.kernels.separate_arrays import read_only
-        from embeddings.kernels.text_pooling import maximize_texts
-
-        sign = np.float32(1 if pool == "max" else -1)
-        extremes = np.full((len(texts), dim or tables[0].shape[1]), -np.inf, np.float32)
-        for table, part in split_by_table(tables, texts):
-            maximize_texts(read_only(np.asarray(table, np.float32)), part.ids, part.starts, sign, extremes)
-        # The maximum of no rows is minus infinity.
-        extremes[texts.counts == 0] = 0
-        return extremes * sign + np.float32(0)  # which makes 0 of -0
     sums = sum_rows(tables, texts, weights, dim)
     if pool == "sum":
         return sums
     divisors: np.ndarray = texts.counts
-    if pool in ("idf", "subsample") and weights is not None:
+    if pool == "idf" and weights is not None:
         divisors = sum_weights(texts, weights)
     sums *= (1 / np.where(divisors > 0, divisors, 1)).astype(np.float32)[:, None]
     return sums
 
 
-Weighting = Literal["sif", "subsample"]
-WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
 DEFAULT_CONSTANT = 1e-3
 
 
-def word_weights(
-    words: Sequence[str], frequencies: Vocabulary, weighting: Weighting, constant: float, tokens: int | None = None
-) -> np.ndarray:
-    """The weight of each word in a mean, float64 (words,), in (0, 1]; frequent words weigh less.
+def sif_weights(words: Sequence[str], frequencies: Vocabulary, constant: float) -> np.ndarray:
+    """The weight a / (a + p) of each word with the share p of the corpus, float64 (words,), in (0, 1].
 
-    "sif": a / (a + p) for a word with the share p of the corpus (Arora, Liang and Ma 2017, algorithm 1). "subsample":
-    the probability of being kept by subsampling with this threshold, as `Vocabulary.keep_probabilities`, from the share
-    of the corpus. `tokens` is the size of the corpus; by default `frequencies.tokens`. A word is looked up as it is,
-    then in lower case; an unknown word has share 0 and weight 1.
+    Arora, Liang and Ma (2017), algorithm 1; a is `constant`. A word is looked up as it is, then in lower case; an
+    unknown word has share 0 and weight 1.
     """
-    if weighting == "sif":
-        weights = constant / (constant + frequencies.counts / max(frequencies.total, 1))
-    else:
-        ratio = constant * (tokens or frequencies.tokens) / np.maximum(frequencies.counts, 1)
-        weights = np.minimum(1, np.sqrt(ratio) + ratio)
+    weights = constant / (constant + frequencies.counts / max(frequencies.total, 1))
     return look_up_weights(words, frequencies, weights, 1.0)
 
 

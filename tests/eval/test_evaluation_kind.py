@@ -122,7 +122,7 @@ def test_invalid_bytes_of_test_sets_follow_encoding_errors(vectors, tmp_path):
 def test_texts_to_fit_on_are_refused_if_nothing_is_learned(vectors, tmp_path):
     (tmp_path / "fit.txt").write_text("w1 w2\n")
     path, _ = labelled(tmp_path / "texts.csv")
-    for settings in ({}, {"pool": "max"}, {"pool": "sif"}):
+    for settings in ({}, {"pool": "sum"}, {"pool": "sif"}):
         with pytest.raises(SettingError, match="fit_on has no effect"):
             em.evaluate(vectors, clustering=path, fit_on=tmp_path / "fit.txt", **settings)
         with pytest.raises(SettingError, match="fit_on has no effect"):

@@ -1,4 +1,4 @@
-"""Initialisers: ranges, moments and orthogonality; the padding stays zero and seeds differ."""
+"""Initialisers: ranges and moments; the padding stays zero and seeds differ."""
 
 import numpy as np
 import pytest
@@ -17,9 +17,8 @@ def table_of(name, rows=ROWS, dim=DIM, seed=1):
     return table[:, :dim]
 
 
-@pytest.mark.parametrize(("name", "bound"), [("uniform", 1 / DIM), ("xavier", np.sqrt(6 / (ROWS + DIM)))])
-def test_uniform_numbers_fill_their_range(name, bound):
-    table = table_of(name)
+def test_uniform_numbers_fill_their_range():
+    table, bound = table_of("uniform"), 1 / DIM
     assert np.abs(table).max() <= bound * (1 + 1e-6)
     for rows in (table[:1000], table[-1000:]):
         assert rows.min() < -0.99 * bound
@@ -33,13 +32,6 @@ def test_normal_numbers():
         assert rows.std() == pytest.approx(1 / DIM, rel=0.02)
         assert abs(rows.mean()) < 0.02 / DIM
         assert np.mean(np.abs(rows) < 1 / DIM) == pytest.approx(0.683, abs=0.01)
-
-
-@pytest.mark.parametrize("rows", [1, DIM - 1, DIM, 2 * DIM, 2 * DIM + 1, ROWS])
-def test_orthogonal_columns_or_rows(rows):
-    table = table_of("orthogonal", rows).astype(np.float64)
-    gram = table.T @ table if rows >= DIM else table @ table.T
-    np.testing.assert_allclose(gram, np.eye(len(gram)), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", INITIALIZERS)
@@ -60,10 +52,7 @@ def test_the_default_is_uniform():
 def test_models_start_from_the_chosen_values(trainer, settings):
     """With a tiny learning rate the vectors of words, or of documents, are still the initial ones."""
     still = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "learning_rate": 1e-9, **settings}
-    models = [em.train(trainer, synonym_corpus(), initializer=name, **still) for name in ("uniform", "orthogonal")]
+    models = [em.train(trainer, synonym_corpus(), initializer=name, **still) for name in ("uniform", "normal")]
     tables = [model.tables.get("documents", model.vectors.matrix).astype(np.float64) for model in models]
-    columns = tables[1].T @ tables[1]
-    if trainer != "fasttext":  # whose vectors are means
-        np.testing.assert_allclose(columns, np.eye(8), atol=1e-4)
     assert np.abs(tables[0]).max() <= 1 / 8
-    assert not np.allclose(tables[0], tables[1], atol=1e-3)
+    assert trainer == "fasttext" or np.abs(tables[1]).max() > 1 / 8  # whose vectors are means

@@ -164,7 +164,7 @@ def test_phrases_are_joined(tmp_path):
 
 
 TUNED = {"constant": 0.01, "frequencies": "texts"}
-POOLS = [("mean", {}), ("subsample", TUNED), ("sif", TUNED), ("sif", {}), ("idf", {}), ("sum", {}), ("power-mean", {})]
+POOLS = [("mean", {}), ("sif", TUNED), ("sif", {}), ("idf", {}), ("sum", {})]
 
 
 @pytest.mark.parametrize(("pool", "more"), POOLS)

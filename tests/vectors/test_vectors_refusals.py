@@ -84,7 +84,6 @@ REFUSED = [  # calls with 300 vectors of 10 components, and expressions for what
     (lambda v: em.merge(PAIR, v, how="concat"), "shared words"),
     (lambda v: em.merge(PAIR, PAIR, dim=2), "svd"),
     (lambda v: em.merge(PAIR, PAIR, how="svd", dim=5), "at most 4"),
-    (lambda v: em.merge(PAIR), "at least two"),
     (lambda v: em.align(v, PAIR), r"10 components.*2$"),
     (lambda v: em.align(v, Vectors(["x"], np.ones((1, 10)))), "share no word"),
     (lambda v: em.align(v, v, words=["x"]), "'x'"),
