@@ -19,7 +19,8 @@ from embeddings.text_search.text_index import TextIndex
     params=[
         click.Argument(["index"]),
         click.Argument(["queries"], nargs=-1),
-        *from_signature(TextIndex.search, {"top": 5}, top=None, method=None, where="CONDITION", min_cosine="X"),
+        *from_signature(TextIndex.search, {"top": 5}, top=None, method=None, where="CONDITION"),
+        *from_signature(TextIndex.search, min_cosine="X", lexical_weight="W"),
         option("--queries queries_file", "Search for each line of a file; - is standard input.", "FILE"),
         *from_signature(TextIndex, model="PATH", allow_faiss=None),
         JSON,

@@ -56,7 +56,7 @@ from embeddings.support.word_list import WordList
 
 Method = Literal["fused", "vectors", "lexical"]  # of ranking texts
 SCORES = {
-    "fused": "0.6 x BM25 / the highest + 0.4 x cosine / the highest.",
+    "fused": "w x BM25 + (1 - w) x cosine, each standardised; w = 0.6. (Older indexes divide each by its highest.)",
     "vectors": "Cosine of the vectors of query and text.",
     "lexical": "BM25.",
 }

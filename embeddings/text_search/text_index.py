@@ -15,7 +15,7 @@ from itertools import pairwise
 from numbers import Integral
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm, WordRules
 from embeddings.errors import CorpusError, FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
+from embeddings.indexes.exact import products
 from embeddings.models.embed import (
     DEFAULT_TEXT,
     load_source,
@@ -75,9 +76,13 @@ from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 MERGED_ROWS = 4_000_000  # of a merged segment at most
-LEXICAL_SHARE = 0.6  # of the fused score
+LEXICAL_WEIGHT = 0.6  # of BM25 in the fused score
+ROUNDING = 1e-6  # a smaller deviation of scores is an error of rounding
+MEAN_SAMPLE = 1024  # texts whose cosines with a query have the mean and the deviation of all
 PARTS = {"cosine": "Of the vectors of query and text.", "bm25": "Of the words of query and text."}
 Cosine = Annotated[float, Range(ge=-1, le=1)]
+Weight = Annotated[float, Range(ge=0, le=1)]
+Fusion = Literal["highest", "standardised"]  # what BM25 and cosines are divided by before they are added
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 26  # of the scores of a block of queries, which several arrays hold at a time
 POOLING = ("pool", "constant", "frequencies", "remove_components", "dim")
@@ -144,6 +149,8 @@ class TextIndex:
         self.index_kind: Any = registry.create("index", self.kind, settings)
         with format_errors(self.path / INDEX):
             check_value("dtype", self.record["dtype"], DataType, {})
+            self.fusion = self.record.get("fusion", "highest")  # of indexes before there was a choice
+            check_value("fusion", self.fusion, Fusion, {})
             self.pooling = {name: self.record["pooling"].get(name) for name in POOLING}
             common = self.path / RECIPE / COMMON
             loaded = Vocabulary.load(common) if common.exists() else None
@@ -237,7 +244,7 @@ class TextIndex:
                 "kind": kind, "index_from": index_from, "pooling": pooling,
                 "model": write_model(scratch, model, source, copy=copy_model),
                 "words": {"settings": dict(lexicon.settings), "stemming": stemming}, "columns": asdict(columns),
-                "is_ranked": embedder is not None and is_ranked(embedder),
+                "is_ranked": embedder is not None and is_ranked(embedder), "fusion": "standardised",
             }  # fmt: skip
             writer = SegmentWriter(scratch, record, lexicon, embedder, columns, threads)
             segments = writer.write(texts, progress)
@@ -340,6 +347,7 @@ class TextIndex:
         method: Method = "fused",
         where: str | None = None,
         min_cosine: Cosine | None = None,
+        lexical_weight: Weight | None = None,
     ) -> SearchHits:
         """Find the texts that answer queries best.
 
@@ -347,10 +355,12 @@ class TextIndex:
             queries: a text, a list of texts, or vectors (queries, dim).
             top: number of texts for each query.
             method: rank by "vectors", by words ("lexical", BM25), or by both: the sum of 0.6 times the lexical score
-                and 0.4 times the cosine, each divided by its highest for the query.
+                and 0.4 times the cosine, each minus its mean over all texts and divided by its standard deviation. An
+                index of an earlier version divides each by its highest for the query instead.
             where: only rows that fulfil a condition on columns, such as `year >= 2000 and language == "en"`.
             min_cosine: only texts whose cosine with the query is at least this, so that a query without an answer finds
                 none; which cosine is high depends on the model.
+            lexical_weight: of the lexical score in the sum of both, 0 to 1; by default 0.6.
 
         Returns:
             A table of id, score, cosine, bm25, text and the other columns; with several queries also the query. A
@@ -374,17 +384,24 @@ class TextIndex:
             method = "vectors" if texts is None else "lexical"
         if texts is None and method == "lexical":
             raise SettingError(f"{S.method('lexical')} requires queries that are texts")
-        if min_cosine is not None:
-            check_value("min_cosine", min_cosine, Cosine, {})
-            if method == "lexical":
-                raise SettingError(f"{S.min_cosine} requires vectors, but this search of {self.path} is by words only")
+        self.check_parts(method, min_cosine, lexical_weight)
         vectors = None if method == "lexical" else self.query_vectors(queries, texts)
         hits: list[dict[str, Any]] = []
         ranked, segments = None if method == "vectors" else texts, self.segments
-        for number, best in enumerate(self.rank(segments, ranked, vectors, top, where, min_cosine)):
+        weight = LEXICAL_WEIGHT if lexical_weight is None else lexical_weight
+        for number, best in enumerate(self.rank(segments, ranked, vectors, top, where, min_cosine, weight)):
             query = {} if is_single else {"query": number if texts is None else texts[number]}
             hits += (query | hit(segments, *row) for row in zip(*best, strict=True))
         return SearchHits(hits, columns={ID: "", "score": SCORES[method], **PARTS, TEXT: ""})
+
+    def check_parts(self, method: Method, min_cosine: float | None, lexical_weight: float | None) -> None:
+        """Check the settings of a search that require vectors, or vectors and words."""
+        check_value("min_cosine", min_cosine, Cosine | None, {})
+        check_value("lexical_weight", lexical_weight, Weight | None, {})
+        if min_cosine is not None and method == "lexical":
+            raise SettingError(f"{S.min_cosine} requires vectors, but this search of {self.path} is by words only")
+        if lexical_weight is not None and method != "fused":
+            raise SettingError(f"{S.lexical_weight} requires a search by vectors and by words, got {S.method(method)}")
 
     def marked(self, query: str, text: str) -> list[tuple[str, bool]]:
         """The parts of a text in order, and whether each is a word of the query or has the stem of one."""
@@ -409,7 +426,7 @@ class TextIndex:
 
     def rank(
         self, segments: list[Segment], texts: Sequence[str] | None, vectors: np.ndarray | None, top: int,
-        where: str | None = None, min_cosine: float | None = None,
+        where: str | None = None, min_cosine: float | None = None, lexical_weight: float = LEXICAL_WEIGHT,
     ) -> Iterator[tuple[list[Any], ...]]:  # fmt: skip
         """For each query the rows of the best texts of segments, best first, their scores, cosines and BM25.
 
@@ -425,8 +442,8 @@ class TextIndex:
             segment.live if where is None else segment.live & matching_rows(segment.rows, where) for segment in segments
         ]
         stored: Any = self.stored(segments)
-        for query, (scores, *parts) in enumerate(self.scores(segments, texts, vectors, top, allowed)):
-            is_found = (scores > -np.inf) & (scores != 0)
+        for query, (scores, *parts) in enumerate(self.scores(segments, texts, vectors, top, allowed, lexical_weight)):
+            is_found = scores > -np.inf
             found = np.flatnonzero(is_found if min_cosine is None else is_found & (parts[0] >= min_cosine))
             exact_scores, margin = scores.__getitem__, 0.0
             if texts is None and vectors is not None:
@@ -439,7 +456,7 @@ class TextIndex:
 
     def scores(
         self, segments: list[Segment], texts: Sequence[str] | None, vectors: np.ndarray | None, top: int,
-        allowed: list[np.ndarray],
+        allowed: list[np.ndarray], lexical_weight: float,
     ) -> Iterator[tuple[Any, Any, Any]]:  # fmt: skip
         """For each query of `rank` the scores of all rows, (rows,) float32; -inf for a row that is not found.
 
@@ -447,6 +464,10 @@ class TextIndex:
         """
         n_queries, n_rows = len(texts if vectors is None else vectors), sum(map(len, segments))  # type: ignore[arg-type]
         is_allowed = np.concatenate(allowed)
+        stored, live = self.stored(segments), None
+        if texts is not None and vectors is not None and self.fusion == "standardised":
+            live = np.flatnonzero(np.concatenate([segment.live for segment in segments]))
+            sample = stored[live[:: -(-len(live) // MEAN_SAMPLE)]]
         for start in range(0, n_queries, step := max(1, SCORE_BYTES // (4 * n_rows))):
             cosines = None
             if vectors is not None:
@@ -457,7 +478,8 @@ class TextIndex:
             for query in range(start, min(start + step, n_queries)):
                 semantic = None if cosines is None else cosines[query - start]
                 if texts is None:
-                    yield np.where(is_allowed, np.asarray(semantic), -np.inf), semantic, None
+                    semantic = np.asarray(semantic)
+                    yield np.where(is_allowed & (semantic != 0), semantic, -np.inf), semantic, None
                     continue
                 lexical = np.concatenate(lexical_scores(segments, self.lexicon.weights(texts[query])))
                 has_words = is_allowed & (lexical > 0)
@@ -466,8 +488,11 @@ class TextIndex:
                     continue
                 if not (semantic > -np.inf).all():  # else exact search has computed all
                     ranked = np.where(has_words, lexical, -np.inf)
-                    add_missing_cosines(self.stored(segments), semantic, ranked, vectors[query], max(CANDIDATES, top))
-                yield fused(lexical, semantic, is_allowed), semantic, lexical
+                    add_missing_cosines(stored, semantic, ranked, vectors[query], max(CANDIDATES, top))
+                references = None
+                if live is not None:
+                    references = lexical[live], products(sample, vectors[query : query + 1])[0]
+                yield fused(lexical, semantic, is_allowed, lexical_weight, references), semantic, lexical
 
     def stored(self, segments: list[Segment]) -> JoinedVectors:
         """The vectors of the rows of segments."""
@@ -664,15 +689,28 @@ def hit(segments: list[Segment], row: int, score: float, cosine: float | None, b
     return {ID: record.pop(ID), "score": score, "cosine": cosine, "bm25": bm25, **record}
 
 
-def fused(lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray) -> np.ndarray:
-    """0.6 lexical / max lexical + 0.4 cosine / max cosine, (rows,); -inf where there is no cosine, or the sum is 0."""
+def fused(
+    lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray, lexical_weight: float,
+    references: tuple[np.ndarray, np.ndarray] | None,
+) -> np.ndarray:  # fmt: skip
+    """The weighted sum of lexical scores and cosines, (rows,); -inf where there is no cosine, or neither is positive.
+
+    Arguments:
+        references: scores and cosines whose means and standard deviations are those of all texts; None divides each
+            part by its highest instead.
+    """
     found = is_allowed & (cosines > -np.inf)
     total = np.zeros(len(lexical), np.float32)
-    for scores, share in ((lexical, LEXICAL_SHARE), (cosines, 1 - LEXICAL_SHARE)):
-        highest = float(scores.max(initial=0, where=found))
-        if highest > 0:
-            total += np.float32(share / highest) * scores
-    return np.where(found & (total > 0), total, -np.inf)
+    for number, (scores, weight) in enumerate(((lexical, lexical_weight), (cosines, 1 - lexical_weight))):
+        if references is None:
+            mean, scale = 0.0, float(scores.max(initial=0, where=found))
+        else:
+            mean, scale = (float(function(references[number], dtype=np.float64)) for function in (np.mean, np.std))
+            scale = scale if scale > ROUNDING else 0.0
+        if scale > 0:
+            total += np.float32(weight / scale) * (scores - np.float32(mean))
+    is_answer = total > 0 if references is None else (lexical > 0) | (cosines > 0)
+    return np.where(found & is_answer, total, -np.inf)
 
 
 def remove_temporary(folder: str, process: int) -> None:

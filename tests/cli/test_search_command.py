@@ -42,7 +42,7 @@ def test_two_commands_search_a_table(folder):
     assert "indexed 3 texts in docs.index" in build().stderr
     rows = table(expect("search", "docs.index", "car", "--top", "1").stdout)
     assert [*rows[0]] == ["id", "score", "cosine", "bm25", "text", "year"]
-    assert (rows[0]["id"], rows[0]["score"], rows[0]["text"], rows[0]["year"]) == ("1", "1", "a red car", "1999")
+    assert (rows[0]["id"], rows[0]["score"], rows[0]["text"], rows[0]["year"]) == ("1", "1.414", "a red car", "1999")
     result = expect("search", "docs.index", "42", "bus", "--method", "lexical", "--json").stdout
     assert [(hit["query"], hit["id"], hit["text"]) for hit in json.loads(result)] == [
         ("42", "3", "red 42"),

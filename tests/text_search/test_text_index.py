@@ -83,18 +83,58 @@ def test_cosines_are_those_of_embedded_texts(vectors):
     assert [hit["id"] for hit in by_vector] == [hit["id"] for hit in hits]
 
 
-def test_fused_scores_are_sums_of_shares(vectors):
+def parts_and_sums(index, **options):
+    """The cosine and BM25 of all texts of an index, by id, and the fused scores."""
+    cosines, words = (
+        {hit["id"]: hit["score"] for hit in index.search("w3 w4 w5", top=60, method=method)}
+        for method in ("vectors", "lexical")
+    )
+    return cosines, words, {hit["id"]: hit["score"] for hit in index.search("w3 w4 w5", top=60, **options)}
+
+
+@pytest.mark.parametrize("weight", [None, 0.0, 0.25, 1.0])
+def test_fused_scores_are_sums_of_standardised_parts(vectors, weight):
+    """By default, 0.6 of BM25 and 0.4 of the cosine, both with mean 0 and deviation 1; filters change no score."""
+    index = TextIndex.build(vectors, table(some_texts(60)))
+    cosines, words, fused = parts_and_sums(index, lexical_weight=weight)
+    assert len(cosines) == 60 > len(words)
+    share = 0.6 if weight is None else weight
+    spreads = [(np.mean(row), np.std(row)) for row in ([words.get(name, 0) for name in cosines], [*cosines.values()])]
+    for name, score in fused.items():
+        parts = [words.get(name, 0), cosines[name]]
+        lexical, cosine = ((part - mean) / std for part, (mean, std) in zip(parts, spreads, strict=True))
+        assert score == pytest.approx(share * lexical + (1 - share) * cosine, abs=1e-5)
+    filtered = index.search("w3 w4 w5", top=60, where="year >= 2003", lexical_weight=weight)
+    assert 0 < len(filtered) < len(fused)
+    assert [fused[hit["id"]] for hit in filtered] == [hit["score"] for hit in filtered]
+
+
+def test_an_index_of_before_ranks_as_before(vectors, tmp_path):
     """0.6 of the BM25 score and 0.4 of the cosine, each divided by the highest of the query."""
-    index = TextIndex.build(vectors, some_texts(60))
-    parts = {
-        method: {hit["id"]: hit["score"] for hit in index.search("w3 w4 w5", top=60, method=method)}
-        for method in ("vectors", "lexical", "fused")
-    }
-    assert parts["fused"]
-    for name, score in parts["fused"].items():
-        lexical = parts["lexical"].get(name, 0) / max(parts["lexical"].values())
-        cosine = parts["vectors"][name] / max(parts["vectors"].values())
-        assert score == pytest.approx(0.6 * lexical + 0.4 * cosine, abs=1e-5)
+    path = with_record(TextIndex.build(vectors, some_texts(60)), tmp_path, "text-index.json", fusion=None)
+    for options in ({}, {"lexical_weight": 0.3}):
+        cosines, words, fused = parts_and_sums(TextIndex(path, model=vectors), **options)
+        assert fused
+        weight = options.get("lexical_weight", 0.6)
+        for name, score in fused.items():
+            lexical = words.get(name, 0) / max(words.values())
+            cosine = cosines[name] / max(cosines.values())
+            assert score == pytest.approx(weight * lexical + (1 - weight) * cosine, abs=1e-5)
+
+
+def test_parts_without_a_deviation_do_not_count(vectors):
+    assert [hit["score"] for hit in TextIndex.build(vectors, ["w3 w4", "w3 w4"]).search("w3")] == [0, 0]
+    index = TextIndex.build(vectors, ["w3 w4", "w5", "42"])
+    assert [hit["id"] for hit in index.search("42")] == ["2"]
+
+
+def test_an_index_of_nearest_neighbours_gives_the_fused_scores_of_exact_search(vectors):
+    texts = some_texts(3000)
+    exact = {hit["id"]: hit["score"] for hit in TextIndex.build(vectors, texts).search("w3 w4", top=20)}
+    near = TextIndex.build(vectors, texts, kind="lsh:bits=256", index_from=1).search("w3 w4", top=20)
+    assert {hit["id"] for hit in near} & exact.keys()
+    for hit in near:
+        assert hit["score"] == pytest.approx(exact.get(hit["id"], hit["score"]), abs=1e-5)
 
 
 def test_an_index_that_is_opened_warm_has_loaded_its_model(vectors, tmp_path):
@@ -124,8 +164,12 @@ def test_hits_have_the_parts_of_their_scores_and_a_lowest_cosine(vectors):
         assert index.search("w3 w4", top=5, method=method, min_cosine=0.1) == kept[:5]
     assert index.search("w3 w4", min_cosine=1.0) == []
     for one, method in ((index, "lexical"), (TextIndex.build(None, ["w3"]), "fused")):
-        with pytest.raises(SettingError, match="min_cosine"):
-            one.search("w3", method=method, min_cosine=0.3)
+        for setting in ("min_cosine", "lexical_weight"):
+            with pytest.raises(SettingError, match=setting):
+                one.search("w3", method=method, **{setting: 0.3})
+    for weight in (-0.1, 1.1, float("nan"), "half", True):
+        with pytest.raises(SettingError, match="lexical_weight"):
+            index.search("w3", lexical_weight=weight)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -708,13 +752,14 @@ def test_a_broken_recipe_is_refused(vectors, tmp_path, array, value):
 
 
 def with_record(index, tmp_path, name, **changes):
-    """A copy of an index with a changed record, whose checksum is right."""
+    """A copy of an index with a changed record, without changes that are None, whose checksum is right."""
 
     def change(copy):
         path = next(copy.glob(name))
         record = json.loads(path.read_text())
         path.unlink()
-        write_sealed(path, {key: record[key] for key in record.keys() - {"format_version", "checksum"}} | changes)
+        new = {key: record[key] for key in record.keys() - {"format_version", "checksum"}} | changes
+        write_sealed(path, {key: value for key, value in new.items() if value is not None})
 
     return damaged(index, tmp_path, change)
 
@@ -728,10 +773,12 @@ def test_names_in_a_state_stay_in_the_folder(vectors, tmp_path, name):
         TextIndex(with_record(index, tmp_path, "state-*", segments=[segments[0] | {"name": name}]))
 
 
-@pytest.mark.parametrize("change", [{"dtype": "int4"}, {"pooling": {"pool": 5}}, {"words": {"spelling": 1}}])
+@pytest.mark.parametrize(
+    "change", [{"dtype": "int4"}, {"pooling": {"pool": 5}}, {"words": {"spelling": 1}}, {"fusion": "x"}]
+)
 def test_unknown_settings_in_a_record_are_refused(vectors, tmp_path, change):
     index = TextIndex.build(vectors, ["w1"], tmp_path / "i")
-    with pytest.raises(EmbeddingsError, match=r"dtype|pool|spelling"):
+    with pytest.raises(EmbeddingsError, match=r"dtype|pool|spelling|fusion"):
         TextIndex(with_record(index, tmp_path, "text-index.json", **change)).search("w1")
 
 
