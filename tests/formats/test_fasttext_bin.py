@@ -55,11 +55,6 @@ def test_matrices_are_memory_mapped(path):
         assert not table.flags.writeable
 
 
-def test_writing_what_was_read_gives_the_same_bytes(tmp_path, path):
-    em.load_model(path).export(tmp_path / "again.bin", "fasttext")
-    assert (tmp_path / "again.bin").read_bytes() == path.read_bytes()
-
-
 def test_a_model_round_trips_through_a_saved_folder(tmp_path, path, original):
     model = em.load_model(path)
     model.save(tmp_path / "m")

@@ -98,18 +98,11 @@ def test_settings_of_another_trainer_are_stored_where_they_fit(write, tmp_path):
     assert loaded.predict(TEXTS).labels.tolist() == classifier.predict(TEXTS).labels.tolist()
 
 
-def test_k_and_threshold(write):
+def test_fewer_labels_are_the_first_of_all(write):
     classifier = em.load_classifier(write(supervised_model().data))
-    all_labels, all_probabilities = classifier.predict(TEXTS, k=-1)
-    labels, probabilities = classifier.predict(TEXTS, k=2)
-    assert labels.tolist() == all_labels[:, :2].tolist()
-    assert probabilities.tolist() == all_probabilities[:, :2].tolist()
-    labels, probabilities = classifier.predict(TEXTS, k=99, threshold=0.3)
-    assert (probabilities[labels != None] >= 0.3).all()  # noqa: E711
-    assert (probabilities[labels == None] == 0).all()  # noqa: E711
-    assert [sum(label is not None for label in row) for row in labels] == (all_probabilities >= 0.3 + 1e-5).sum(
-        1
-    ).tolist()
+    everything, few = classifier.predict(TEXTS, k=-1), classifier.predict(TEXTS, k=2)
+    assert few.labels.tolist() == everything.labels[:, :2].tolist()
+    assert few.probabilities.tolist() == everything.probabilities[:, :2].tolist()
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -210,19 +203,23 @@ def test_truncated_quantised_files_are_refused(write, step):
 
 
 def positions(model):
-    """The offsets of the fields after the dictionary of a pruned quantised model."""
+    """The offsets of fields of the header, and of those after the dictionary of a pruned quantised model."""
     settings = model.settings
     offset = 92 + sum(len(entry.encode()) + 10 for entry in settings["words"] + settings["labels"])
     matrix = offset + 8 * len(settings["used"])
     rows, dim = model.inputs.shape
     parts = -(-dim // 2)
     centroids = matrix + 1 + 21 + rows * parts
-    return {"bucket": offset, "row": offset + 4, "flag": matrix, "has norms": matrix + 1, "rows": matrix + 2,
+    return {"word n-grams": 28, "buckets": 40, "pruned": 84,
+            "bucket": offset, "row": offset + 4, "flag": matrix, "has norms": matrix + 1, "rows": matrix + 2,
             "dim": matrix + 10, "codes": matrix + 18, "dim of centroids": centroids, "parts": centroids + 4,
             "part size": centroids + 8, "last part": centroids + 12, "centroid": centroids + 16}  # fmt: skip
 
 
 BROKEN = {
+    "word n-grams": ("<i", [101, -1], "words"),
+    "buckets": ("<i", [0], "buckets|broken"),
+    "pruned": ("<q", [31], "impossible"),
     "bucket": ("<i", [-1, 30, 2**31 - 1], "out of range"),
     "row": ("<i", [-1, 11, 2**31 - 1], "out of range"),
     "flag": ("<B", [0, 2, 255], "broken"),
@@ -249,30 +246,12 @@ def test_false_numbers_are_refused(write, name, code, value, match):
 
 
 @pytest.mark.parametrize(
-    ("offset", "code", "value", "match"),
-    [
-        (28, "<i", 101, "101 words"),
-        (28, "<i", -1, "words"),
-        (40, "<i", 0, "buckets|broken"),
-        (84, "<q", 31, "impossible"),
-    ],
+    ("kind", "match"),
+    [({"pruned": 0}, "not quantised"), ({"pruned": 3}, "not quantised"), ({"labels": []}, "0 labels")],
 )
-def test_false_headers_are_refused(write, offset, code, value, match):
-    data = bytearray(supervised_model(quantised=True, pruned=11).data)
-    struct.pack_into(code, data, offset, value)
+def test_impossible_models_are_refused(write, kind, match):
     with pytest.raises(FormatError, match=match):
-        fasttext_bin.read_classifier(write(bytes(data)))
-
-
-@pytest.mark.parametrize("pruned", [0, 3])
-def test_pruned_models_that_are_not_quantised_are_refused(write, pruned):
-    with pytest.raises(FormatError, match="not quantised"):
-        em.load_classifier(write(supervised_model(pruned=pruned).data))
-
-
-def test_a_model_without_labels_is_refused(write):
-    with pytest.raises(FormatError, match="0 labels"):
-        em.load_classifier(write(supervised_model(labels=[]).data))
+        em.load_classifier(write(supervised_model(**kind).data))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

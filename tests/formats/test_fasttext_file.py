@@ -58,11 +58,18 @@ HEADER_NUMBERS = {  # offset, format and broken values of each
     "tokens": (76, "<q", [-1, -(2**63)], "impossible"),
     "pruned": (84, "<q", [-2, 1, 2**62], "impossible|quantised"),
 }
+ENTRIES = [
+    (DICTIONARY + 4, "<q", -1, "broken: its entries"),  # a count
+    (DICTIONARY + 12, "<b", 1, "broken: its entries"),  # a label among words
+    (DICTIONARY + 12, "<b", 7, "broken: its entries"),  # an unknown kind
+    (DICTIONARY, "<7s", b"of the", "duplicate|truncated|broken"),  # a word that occurs twice
+    (DICTIONARY, "<B", 255, "word 1: .*UTF-8"),
+]
 BROKEN_NUMBERS = [(at, code, value, match) for at, code, values, match in HEADER_NUMBERS.values() for value in values]
 
 
-@pytest.mark.parametrize(("at", "code", "value", "match"), BROKEN_NUMBERS)
-def test_impossible_numbers_are_refused(tmp_path, path, at, code, value, match):
+@pytest.mark.parametrize(("at", "code", "value", "match"), [*BROKEN_NUMBERS, *ENTRIES])
+def test_impossible_numbers_and_entries_are_refused(tmp_path, path, at, code, value, match):
     data = bytearray(path.read_bytes())
     struct.pack_into(code, data, at, value)
     with pytest.raises(FormatError, match=match):
@@ -87,23 +94,6 @@ def test_matrices_of_other_shapes_are_refused(tmp_path, path, shape, which):
         fasttext_bin.read(write(tmp_path, data))
     data[at - 1] = 1
     with pytest.raises(FormatError, match="quantised"):
-        fasttext_bin.read(write(tmp_path, data))
-
-
-ENTRIES = {
-    "negative count": (DICTIONARY + 4, struct.pack("<q", -1), "broken: its entries"),
-    "a label among words": (DICTIONARY + 12, b"\1", "broken: its entries"),
-    "unknown kind": (DICTIONARY + 12, b"\7", "broken: its entries"),
-    "twice": (DICTIONARY, b"of the\0", "duplicate|truncated|broken"),
-    "not UTF-8": (DICTIONARY, b"\xff", "word 1: .*UTF-8"),
-}
-
-
-@pytest.mark.parametrize(("at", "replacement", "match"), ENTRIES.values(), ids=ENTRIES)
-def test_broken_entries_are_refused(tmp_path, path, at, replacement, match):
-    data = bytearray(path.read_bytes())
-    data[at : at + len(replacement)] = replacement
-    with pytest.raises(FormatError, match=match):
         fasttext_bin.read(write(tmp_path, data))
 
 

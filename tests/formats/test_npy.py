@@ -47,6 +47,13 @@ def header(text, version=b"\x01\x00"):
     return b"\x93NUMPY" + version + len(body).to_bytes(2 if version[0] == 1 else 4, "little") + body
 
 
+def npy(rows):
+    """The bytes of a matrix as numpy writes it."""
+    stream = io.BytesIO()
+    np.save(stream, np.array(rows))
+    return stream.getvalue()
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -62,9 +69,12 @@ def header(text, version=b"\x01\x00"):
         *((header(text), "broken|truncated") for text in ("{'descr': '<i8', \0", "(" * 20, "{" * 20)),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", b"\x09\x00"), "version|broken"),
         (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "longer than the file"),
+        (npy([[1, 2], [np.nan, 3], [4, 5]]), "'new york'.*NaN"),
+        (npy([[1, 2], [3, 4], [1e300, 5]]), "'日本'.*NaN"),
+        (npy([[1.0, 2], [3, 4]]), r"3 words.*\(2, "),
     ],
 )
-def test_hostile_headers(tmp_path, small, content, message):
+def test_broken_matrices(tmp_path, small, content, message):
     (tmp_path / "v.npy").write_bytes(content)
     with pytest.raises(FormatError, match=message) as caught:
         load(tmp_path / "v.npy", allow_pickle=True)
@@ -110,15 +120,6 @@ def test_line_ends_of_windows_and_a_missing_file_of_words(tmp_path, small):
         load(tmp_path / "v.npy")
 
 
-def test_nan_is_refused(tmp_path, small):
-    np.save(tmp_path / "v.npy", np.array([[1, 2], [np.nan, 3], [4, 5]], "f4"))
-    with pytest.raises(FormatError, match=r"'new york'.*NaN"):
-        load(tmp_path / "v.npy")
-    np.save(tmp_path / "v.npy", np.array([[1, 2], [3, 4], [1e300, 5]]))
-    with pytest.raises(FormatError, match=r"'日本'.*NaN"):
-        load(tmp_path / "v.npy")
-
-
 @pytest.mark.parametrize("text", ["a red car\nthe blue bus\n\n", "one line\n"])
 def test_the_texts_next_to_their_vectors_are_no_words_that_may_be_replaced(tmp_path, small, text):
     """`embed text.txt -o text.npy` leaves such a pair."""
@@ -127,11 +128,6 @@ def test_the_texts_next_to_their_vectors_are_no_words_that_may_be_replaced(tmp_p
     with pytest.raises(OutputError, match=r"text\.txt"):
         small.save(tmp_path / "text.npy", force=True)
     assert (tmp_path / "text.txt").read_text() == text
-
-
-def test_words_with_spaces_are_replaced(tmp_path, small):
-    Vectors(["a b", "c"], np.ones((2, 2))).save(tmp_path / "v.npy", force=True)
-    assert load(tmp_path / "v.npy").words == ["a b", "c"]
 
 
 def test_neither_file_is_overwritten(tmp_path, small):

@@ -11,7 +11,6 @@ from embeddings.cli.info import describe
 from embeddings.errors import FormatError
 from embeddings.formats import word2vec_text
 from embeddings.models.loading import load
-from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 
@@ -23,20 +22,6 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def small():
     return Vectors(["the", "naïve", "日本"], np.array([[1, -0.5, 1e-7], [0.1, 123456.78, -3], [0, 1 / 3, 2e20]], "f4"))
-
-
-@pytest.mark.parametrize(
-    ("form", "extension"), [("word2vec-text", ".vec"), ("word2vec-text", ".txt"), ("word2vec-binary", ".bin")]
-)
-def test_the_extension_selects_and_the_content_identifies_a_format(tmp_path, small, form, extension):
-    path = tmp_path / f"v{extension}"
-    small.save(path)
-    assert file_format.format_for_path(path) == form
-    assert file_format.sniff(path) == form
-    renamed = tmp_path / "nameless"
-    path.rename(renamed)
-    assert load(renamed).words == small.words
-    assert load(renamed).matrix.tobytes() == small.matrix.tobytes()
 
 
 @pytest.mark.writes("word2vec-binary", "gensim", "`save_word2vec_format`: the same bytes; random words and vectors")

@@ -10,15 +10,6 @@ from embeddings.errors import EmbeddingsError, FormatError, SettingError
 from embeddings.models import model_files
 
 SMALL = {"dim": 8, "min_count": 1, "subsample": 0, "epochs": 30}
-PLACES, THINGS = ("sea", "hill", "town"), 12
-
-
-def texts(count=240, seed=1):
-    """Texts about one of three places, each with its own words among common ones."""
-    rng = np.random.default_rng(seed)
-    for number in range(count):
-        place = PLACES[number % 3]
-        yield " ".join(f"{place}{rng.integers(THINGS)} w{rng.integers(9)}" for _ in range(5))
 
 
 def tagged_corpus(tmp_path, tags):
@@ -34,12 +25,6 @@ def test_tags_are_saved_and_loaded(tmp_path):
     assert loaded.documents.words == ["x", "new york", "é"]
     np.testing.assert_array_equal(loaded.documents.matrix, model.documents.matrix)
     assert em.load(tmp_path / "m", table="documents").words == ["x", "new york", "é"]
-
-
-def test_tags_of_texts_in_memory():
-    rows = [{"text": f"a b {tag}", "tag": tag} for tag in ("x", "y", "x")]
-    corpus = em.Corpus(rows, text_column="text", tag_column="tag")
-    assert em.ParagraphDM(**{**SMALL, "epochs": 2}).train(corpus).documents.words == ["x", "y"]
 
 
 def test_broken_tags_are_refused(tmp_path):
@@ -76,12 +61,6 @@ def test_an_integer_is_the_tag_of_its_digits():
             documents[key]
         with pytest.raises(EmbeddingsError):
             documents.most_similar(key)
-
-
-def test_documents_without_tags_have_numbers():
-    documents = em.ParagraphDBOW(**{**SMALL, "epochs": 2}).train(["a b", "b c", "c a"]).documents
-    np.testing.assert_array_equal(documents[2], documents.matrix[2])
-    assert documents.most_similar(0) == documents.most_similar("0")
 
 
 @pytest.fixture(scope="module")

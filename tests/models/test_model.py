@@ -73,14 +73,6 @@ def test_tensors_are_memory_mapped_and_read_only(saved):
             array[0, 0] = 1
 
 
-@pytest.mark.golden
-def test_safetensors_library_reads_a_saved_model(saved):
-    from safetensors.numpy import load_file
-
-    loaded = load_file(saved / "tensors.safetensors")
-    assert np.array_equal(loaded["vectors"], make_model().vectors.matrix)
-
-
 def test_a_loaded_model_can_be_saved_over_itself(saved):
     model = Model.load(saved)
     model.save(saved, force=True)

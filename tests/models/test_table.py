@@ -5,7 +5,7 @@ import pytest
 
 from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.row_operations import padded
-from embeddings.models.table import Table, word_vectors
+from embeddings.models.table import Table
 
 
 def test_slots_are_rows_or_parts_of_a_row():
@@ -24,14 +24,6 @@ def test_set_rows_and_unpad_are_inverse(is_concatenated):
     declared.set_rows(table, slice(None), values)
     assert table.sum() == pytest.approx(values.sum())
     np.testing.assert_array_equal(declared.unpad(table), values)
-
-
-def test_initial_word_vectors_depend_on_the_seed():
-    one, same, other = (word_vectors(10, 4).allocate(seed) for seed in (1, 1, 2))
-    assert one.tobytes() == same.tobytes() != other.tobytes()
-    assert 0 < np.abs(one[:, :4]).max() < 1 / 4
-    assert not one[:, 4:].any()
-    assert not Table(rows=10, dim=4, axis="words").allocate(1).any()
 
 
 @pytest.mark.parametrize(

@@ -209,14 +209,6 @@ def test_an_object_that_appears_meanwhile_is_not_replaced(s3):
     assert names(s3) == ["x.bin"]
 
 
-def test_large_files_are_uploaded_in_parts(s3):
-    data = bytes(range(256)) * 50_000  # 12.8 MB
-    with atomic_write("s3://bucket/large.bin") as path:
-        path.write_bytes(data)
-    answer = s3.get_object(Bucket="bucket", Key="large.bin")
-    assert answer["Body"].read() == data
-
-
 def test_credentials_are_in_no_file(s3, monkeypatch, tmp_path, vectors, caplog):
     caplog.set_level("DEBUG", logger="embeddings")
     s3.put_object(Bucket="bucket", Key="t.txt", Body=TEXT[:5000])

@@ -62,9 +62,6 @@ ODD_HEADERS = {  # header, data, and what is read: True, False, or stricter wher
     "same escaped name": (f'{{{A},{A.replace("a", chr(92) + "u0061", 1)}}}', 2, "stricter"),
     "same metadata name": (f'{{"__metadata__":{{"x":"y","x":"z"}},{A}}}', 2, "stricter"),
     "leading space": (f" {{{A}}}", 2, True),
-    "leading line break": (f"\n{{{A}}}", 2, True),
-    "trailing line break": (f"{{{A}}}\n", 2, True),
-    "trailing tab": (f"{{{A}}}\t", 2, True),
     "list": ('{"a":["U8",[2],[0,2]]}', 2, "stricter"),
     "same name, other offsets": (f"{{{A},{B.replace('b', 'a')}}}", 4, False),
     "same field": (f'{{{A[:-1]},"dtype":"U8"}}}}', 2, False),
@@ -73,7 +70,6 @@ ODD_HEADERS = {  # header, data, and what is read: True, False, or stricter wher
     "trailing text": (f"{{{A}}}x", 2, False),
     "trailing comma": (f"{{{A},}}", 2, False),
     "array": ("[1]", 0, False),
-    "null": ("null", 0, False),
     "null entry": ('{"a":null}', 0, False),
     "nothing": ("", 0, False),
     "hole at the start": (f"{{{B}}}", 4, False),
@@ -85,7 +81,6 @@ ODD_HEADERS = {  # header, data, and what is read: True, False, or stricter wher
     "reversed offsets": (f"{{{A.replace('[0,2]', '[2,0]')}}}", 2, False),
     "negative offset": (f"{{{A.replace('[0,2]', '[-2,0]')}}}", 2, False),
     "float offset": (f"{{{A.replace('[0,2]', '[0.0,2.0]')}}}", 2, False),
-    "three offsets": (f"{{{A.replace('[0,2]', '[0,2,2]')}}}", 2, False),
     "huge offset": (f"{{{A.replace('[0,2]', '[0,18446744073709551618]')}}}", 2, False),
     "overflowing shape": (f"{{{A.replace('[2]', '[4294967296,4294967296]')}}}", 2, False),
     "overflowing and empty": ('{"a":{"dtype":"U8","shape":[4611686018427387904,8,0],"data_offsets":[0,0]}}', 0, False),
@@ -96,10 +91,6 @@ ODD_HEADERS = {  # header, data, and what is read: True, False, or stricter wher
     "NaN": (f"{{{A.replace('[2]', '[NaN]')}}}", 2, False),
     "truth as a size": (f"{{{A.replace('[2]', '[true]')}}}", 2, False),
     "negative shape": (f"{{{A.replace('[2]', '[-1,-2]')}}}", 2, False),
-    "huge shape": (f"{{{A.replace('[2]', '[4611686018427387904,4611686018427387904]')}}}", 2, False),
-    "type in a list": ('{"a":{"dtype":["U8"],"shape":[2],"data_offsets":[0,2]}}', 2, False),
-    "number": ('{"a":7}', 0, False),
-    "first byte unused": ('{"a":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}', 3, False),
 }  # fmt: skip
 
 

@@ -15,11 +15,6 @@ def test_known_words_have_their_own_vectors():
     assert em.lookup(VECTORS, ["c"], "subwords").tolist() == [[3, 3]]
 
 
-def test_zero():
-    assert em.lookup(VECTORS, ["?", "!"]).tolist() == [[0, 0], [0, 0]]
-    assert em.lookup(VECTORS, []).shape == (0, 2)
-
-
 def test_unknown_is_the_learned_vector_or_the_mean_of_rare_words(monkeypatch):
     monkeypatch.setattr("embeddings.vectors.lookup.N_RARE", 2)
     assert em.lookup(VECTORS, ["?"], "unknown").tolist() == [[1.5, 2.5]]

@@ -10,8 +10,6 @@ import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, RegistryError, SettingError
 from embeddings.models.model import Model
-from embeddings.models.subword_composer import composer
-from embeddings.vectors.subwords import SubwordVectors
 from embeddings.vectors.vectors import Vectors
 
 
@@ -122,12 +120,6 @@ def test_composed_vectors_must_be_finite_and_of_the_right_shape():
         vectors = Vectors(["a"], np.ones((1, 2)), compose=lambda words, rows=rows: np.array(rows))
         with pytest.raises(ValueError, match=message):
             vectors["b"]
-
-
-def test_a_table_must_have_buckets():
-    assert composer(fasttext_model()) is not None
-    with pytest.raises(SettingError, match="buckets"):
-        SubwordVectors(np.ones((0, 3), np.float32), 3, 6)
 
 
 def test_evaluation_counts_pairs_with_composed_words(tmp_path):

@@ -1,13 +1,11 @@
 """Conversions, subsets and additions."""
 
-import sys
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from optional_libraries import needs_gensim
 
-from embeddings.errors import EmbeddingsError, FormatError, SettingError
+from embeddings.errors import FormatError, SettingError
 from embeddings.vectors.vectors import Vectors
 
 
@@ -81,12 +79,6 @@ def test_pandas_of_arrow_tables(counted_vectors):
     assert again.words == counted_vectors.words
     assert np.array_equal(again.matrix, counted_vectors.matrix)
     assert again.counts.tolist() == counted_vectors.counts.tolist()
-
-
-def test_pandas_is_optional(counted_vectors, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(EmbeddingsError, match=r"pandas.*pip install"):
-        counted_vectors.to_pandas()
 
 
 def test_arrow_round_trip(counted_vectors):

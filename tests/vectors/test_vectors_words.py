@@ -37,11 +37,6 @@ def test_words_and_lists_of_words(three_words):
     assert three_words[[]].shape == (0, 2)
 
 
-def test_iteration_is_in_order(three_words):
-    assert list(three_words) == three_words.words == ["cat", "dog", "5"]
-    assert all(word in three_words for word in three_words)
-
-
 def test_float32_is_not_copied(tmp_path):
     matrix = np.ones((4, 2), np.float32)
     assert np.shares_memory(Vectors(list("abcd"), matrix).matrix, matrix)
