@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from embeddings.errors import FormatError, OutputError
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
 BLOCK = 1 << 18  # items processed at a time
-BLOCKS_AHEAD = 4  # blocks in memory for each thread
+BLOCKS_AHEAD = 2  # blocks in memory for each thread
 
 MapBlock = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
@@ -36,70 +35,93 @@ def output_errors(path: Path, contents: str = "the encoded corpus") -> Iterator[
 class ArrayFile:
     """A growing .npy file of one dtype; `digest` is the SHA-256 of its items. Methods raise OutputError.
 
-    `map` also sets `file_digest`, the digest of the whole file, which integrity checks of a corpus compare.
+    `map` sets `digest` to one of the digests of blocks, and `file_digest` to that of the whole file, which integrity
+    checks of a corpus compare.
 
-    is_draft: do not hash appended items, because `map` will replace them all.
+    is_draft: do not hash appended items, because `map` will replace them all. threads: of `append_later` and `map`.
     """
 
-    def __init__(self, path: Path, dtype: Any, *, is_draft: bool = False) -> None:
+    def __init__(self, path: Path, dtype: Any, *, is_draft: bool = False, threads: int = 1) -> None:
         self.path = path
         self.dtype = np.dtype(dtype).newbyteorder("<")
         self.count = 0
         self.is_draft = is_draft
         self.digest = hashlib.sha256()
         self.file_digest: str | None = None
+        self.max_pending = BLOCKS_AHEAD * threads
+        self.pool = ThreadPoolExecutor(threads, "array file")  # its threads start with the first work
+        self.pending: deque[Future[Any]] = deque()
         with output_errors(path):
             self.file = path.open("w+b")
             self.file.write(bytes(HEADER_SIZE))
 
+    @property
+    def end(self) -> int:
+        """The position in the file after the last item."""
+        return HEADER_SIZE + self.count * self.dtype.itemsize
+
     def append(self, items: NDArray[Any]) -> None:
         """Append items."""
         block = np.ascontiguousarray(items, self.dtype)
-        # raw ids are replaced at the end; hashing them would take as long as writing them
-        if not self.is_draft:
-            self.digest.update(block.data)
-        self.count += len(block)
         with output_errors(self.path):
+            # raw ids are replaced at the end; hashing them would take as long as writing them
+            if self.is_draft:
+                self.file.seek(self.end)
+            else:
+                self.digest.update(block.data)
             self.file.write(block.data)
+        self.count += len(block)
 
-    def map(self, function: MapBlock, threads: int = 1) -> None:
+    def append_later(self, items: NDArray[np.int32], function: MapBlock) -> None:
+        """Append the result of `function`, which may change the items in place, to a draft, in a thread."""
+
+        def write(position: int) -> None:
+            with output_errors(self.path), self.path.open("r+b") as file:
+                file.seek(position)
+                file.write(function(items).data)
+
+        if len(self.pending) > self.max_pending:
+            self.pending.popleft().result()
+        self.pending.append(self.pool.submit(write, self.end))
+        self.count += len(items)
+
+    def map(self, function: MapBlock) -> None:
         """Replace every block of items by the result of `function`, which may change the block in place.
 
-        The digests are recomputed.
+        The digests are recomputed; nothing can be appended afterwards.
         """
         from embeddings.kernels.checksum import FileDigest  # imports numba
 
-        self.digest, file_digest = hashlib.sha256(), FileDigest()
+        file_digest, size = FileDigest(), BLOCK * self.dtype.itemsize
         file_digest.add(self.header())
-        lock = Lock()  # of the position in the file
-        size, end = BLOCK * self.dtype.itemsize, HEADER_SIZE + self.count * self.dtype.itemsize
 
-        def replace(position: int) -> NDArray[Any]:
-            old = np.empty(min(size, end - position) // self.dtype.itemsize, self.dtype)
-            with lock:
-                self.file.seek(position)
-                if self.file.readinto(old.data) != old.nbytes:
+        def replace(position: int) -> tuple[NDArray[Any], bytes]:
+            block = np.empty(min(size, self.end - position) // self.dtype.itemsize, self.dtype)
+            # a file object of its own, so that threads need not wait for each other
+            with output_errors(self.path), self.path.open("r+b") as file:
+                file.seek(position)
+                if file.readinto(block.data) != block.nbytes:
                     raise OSError("the file has become shorter")
-            new = function(old)
-            assert (new.shape, new.dtype) == (old.shape, old.dtype)
-            with lock:
-                self.file.seek(position)
-                self.file.write(new.data)
-            return new
+                block = function(block)
+                file.seek(position)
+                file.write(block.data)
+            return block, hashlib.sha256(block.data).digest()
 
-        def add(items: NDArray[Any]) -> None:
-            data = items.data.cast("B")
-            self.digest.update(data)
-            file_digest.add(data)
+        def add(replaced: tuple[NDArray[Any], bytes]) -> None:
+            block, digest = replaced
+            file_digest.add(block.data.cast("B"))
+            self.digest.update(digest)
 
-        pending: deque[Future[NDArray[Any]]] = deque()
-        with output_errors(self.path), ThreadPoolExecutor(threads) as pool:
-            for position in range(HEADER_SIZE, end, size):
-                pending.append(pool.submit(replace, position))
-                if len(pending) > BLOCKS_AHEAD * threads:
-                    add(pending.popleft().result())
-            for block in pending:
-                add(block.result())
+        with output_errors(self.path), self.pool:
+            self.file.flush()
+            while self.pending:
+                self.pending.popleft().result()
+            for position in range(HEADER_SIZE, self.end, size):
+                self.pending.append(self.pool.submit(replace, position))
+                if len(self.pending) > self.max_pending:
+                    add(self.pending.popleft().result())
+            while self.pending:
+                add(self.pending.popleft().result())
         self.file_digest = file_digest.hexdigest()
 
     def header(self) -> bytes:

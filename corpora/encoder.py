@@ -110,7 +110,7 @@ class Encoder:
         self.words = WordTable(max_types)
         self.scanner: TextScanner | None = None
         self.threads = available_threads() if threads is None else threads
-        self.ids = ArrayFile(folder / encoded_corpus.IDS, np.int32, is_draft=True)
+        self.ids = ArrayFile(folder / encoded_corpus.IDS, np.int32, is_draft=True, threads=self.threads)
         self.sentences = ArrayFile(folder / encoded_corpus.SENTENCES, np.int64)
         self.documents = ArrayFile(folder / encoded_corpus.DOCUMENTS, np.int64)
         self.tags: encoded_corpus.TagFile | None = None
@@ -174,8 +174,11 @@ class Encoder:
 
     def append(self, scanned: Iterable[ScannedText]) -> None:
         """Write scanned text."""
-        for ids, ends, starts, is_file_end in scanned:
-            self.ids.append(ids)
+        for ids, ends, starts, is_file_end, new_ids in scanned:
+            if new_ids is None:
+                self.ids.append(ids)
+            else:
+                self.ids.append_later(ids, partial(look_up_ids, new_ids))
             self.sentences.append(ends)
             self.add_documents(starts)
             if is_file_end:
@@ -214,7 +217,7 @@ class Encoder:
             raise CorpusError(f"no type of {self.ids.count} tokens is frequent enough to keep; raise {S.max_types}")
         vocabulary.total = self.ids.count
         new_ids = rank_mapping(self.words, rank if spellings is None else rank[spellings], len(vocabulary))
-        self.ids.map(new_ids, self.threads)
+        self.ids.map(new_ids)
         for file in self.files():
             file.close()
         with output_errors(self.folder / encoded_corpus.META):
@@ -263,6 +266,7 @@ class Encoder:
                 self.scanner.close()
             if self.pool is not None:
                 self.pool.close()
+            self.ids.pool.shutdown(cancel_futures=True)
             for file in self.files():
                 with contextlib.suppress(OSError):  # a full disk has already been reported
                     file.file.close()

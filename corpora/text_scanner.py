@@ -27,7 +27,6 @@ from embeddings.corpora.word_break import table_limit
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
 from embeddings.errors import CorpusError
-from embeddings.kernels.line_operations import look_up_ids
 
 MAX_GROWTH = 2  # times the usual size, after which a line is divided
 CHUNK_SIZE = 1 << 22  # bytes of text
@@ -139,12 +138,17 @@ class TokenTexts(NamedTuple):
 
 
 class ScannedText(NamedTuple):
-    """A scanned block of text."""
+    """Scanned text.
+
+    ends: of each line, as a number of tokens. starts: of each document, as a number of lines. is_file_end: the text
+    ends with a file of plain text. new_ids: a table from `ids` to raw ids; None if they are raw ids.
+    """
 
     ids: NDArray[np.int32]
-    ends: NDArray[np.int64]  # of each line, as a number of tokens
-    starts: NDArray[np.int64]  # of each document, as a number of lines
-    is_file_end: bool  # of plain text
+    ends: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    is_file_end: bool
+    new_ids: NDArray[np.int32] | None = None
 
 
 class BlockScanner:
@@ -289,9 +293,14 @@ class TextScanner:
         state[[scanner.N_TOKENS, scanner.N_LINES]] = 0
         first = len(words)
         parts: list[ScannedText] = []
+        blocks: list[ScannedText] = []  # since the last end of a file
         for block, name in chunk.blocks:
-            ids, ends, starts, is_file_end = local.scan(block, name)
-            parts.append(ScannedText(ids.copy(), ends.astype(np.int32), starts.astype(np.int32), is_file_end))
+            ids, ends, starts, is_file_end, _ = local.scan(block, name)
+            blocks.append(ScannedText(ids.copy(), ends.astype(np.int32), starts.astype(np.int32), is_file_end))
+            if is_file_end or block is chunk.blocks[-1][0]:
+                arrays = map(np.concatenate, zip(*(scanned[:3] for scanned in blocks), strict=True))
+                parts.append(ScannedText(*arrays, is_file_end))
+                blocks = []
         text, word_ends = words.words_from(first)
         is_last = not chunk.is_open and len(words) > MAX_LOCAL_TYPES
         if not (is_last or chunk.is_open):
@@ -317,9 +326,9 @@ class TextScanner:
         local.global_ids = np.concatenate([local.global_ids, new_ids])
         if chunk.is_last:
             self.add_counts(local)
-        for ids, ends, starts, is_file_end in chunk.parts:
-            rows, places = look_up_ids(local.global_ids, ids), (ends + np.int64(n_tokens), starts + np.int64(n_lines))
-            yield ScannedText(rows, *places, is_file_end)
+        for ids, ends, starts, is_file_end, _ in chunk.parts:
+            places = ends + np.int64(n_tokens), starts + np.int64(n_lines)
+            yield ScannedText(ids, *places, is_file_end, local.global_ids)
         state[scanner.N_TOKENS] = n_tokens + sum(len(part.ids) for part in chunk.parts)
         state[scanner.N_LINES] = n_lines + sum(len(part.ends) for part in chunk.parts)
 
@@ -351,7 +360,7 @@ class ItemScanner:
         assert self.scanner is not None
         self.table.state[[scanner.N_TOKENS, scanner.N_LINES, scanner.ITEM_LINE]] = 0
         block = TextBlock(data, starts[1:])
-        ids, line_ends, documents, _ = self.scanner.scan(block, "a text")
+        ids, line_ends, documents, *_ = self.scanner.scan(block, "a text")
         return TokenTexts(ids, np.append(np.append(0, line_ends)[documents], len(ids)))
 
     def add_lists(self, lists: Any) -> TokenTexts:
