@@ -1,9 +1,8 @@
 """Turns text into token ids: blocks of a source, in several threads with the same ids as in one, and batches of texts.
 
-The calling thread reads text and cuts it into chunks. Each thread scans chunks with a table of
-words of its own, which stays small enough for the cache of a core. The calling thread adds the new words of each chunk
-to the table of all words, chunk by chunk in the order of the text, so that words get their ids in order of first
-occurrence.
+The calling thread reads text and cuts it into chunks. Each thread scans chunks with a table of words of its own, which
+stays small enough for the cache of a core. Then it waits for the chunk before, and adds the new words to the table of
+all words, so that words get their ids in order of first occurrence.
 
 A chunk ends where no token is open: at the end of a file, of an item or of a line, or, if a line is long, after a
 space. The lines before it decide whether a document starts at its first line, so its `LineState` belongs to it.
@@ -13,7 +12,6 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,30 +194,18 @@ def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:
 
 
 class LocalScanner(BlockScanner):
-    """The scanner of a thread.
-
-    last_chunk: the number of its last chunk; its chunks have ascending numbers, in the order of `merge`. global_ids:
-    for each word of merged chunks, its id in the table of all words.
-    """
+    """The scanner of a thread; `global_ids` has for each of its words the id in the table of all words."""
 
     def __init__(self, rules: WordRules) -> None:
         super().__init__(rules, WordTable())
-        self.last_chunk = -1
         self.global_ids = np.empty(0, np.int32)
 
 
 class ScannedChunk(NamedTuple):
-    """The blocks of a chunk with ids of a thread's table, and the words that are new in that table.
-
-    parts: lines and documents are counted from the start of the chunk, in int32.
-    text, word_ends: the new words, and where each word ends.
-    """
+    """The text of a chunk, file by file, and the scanner that continues with a token that is still open."""
 
     parts: list[ScannedText]
     scanner: LocalScanner
-    text: NDArray[np.uint8]
-    word_ends: NDArray[np.int64]
-    is_last: bool  # the table is not used again
 
 
 class TextScanner:
@@ -239,9 +225,7 @@ class TextScanner:
         self.cutter = ChunkCutter(rules.tokenizer, CHUNK_SIZE)
         self.pool: ThreadPoolExecutor | None = None
         self.pending: deque[Future[ScannedChunk]] = deque()
-        self.n_chunks = 0
         self.idle: list[LocalScanner] = []
-        self.lock = Lock()  # of `idle`
         self.has_failed = False
 
     def scan(self, block: TextBlock, name: str) -> Iterator[ScannedText]:
@@ -270,28 +254,25 @@ class TextScanner:
     def submit(self, chunk: Chunk) -> None:
         """Let a thread scan a chunk."""
         self.pool = self.pool or ThreadPoolExecutor(self.threads, "scanner")
-        previous = self.pending[-1] if chunk.start is None else None
-        self.pending.append(self.pool.submit(self.scan_chunk, self.n_chunks, chunk, previous))
-        self.n_chunks += 1
+        previous = self.pending[-1] if self.pending else None
+        self.pending.append(self.pool.submit(self.scan_chunk, chunk, previous))
 
-    def scan_chunk(self, number: int, chunk: Chunk, previous: "Future[ScannedChunk] | None") -> ScannedChunk:
-        """Scan a chunk in a thread of the pool; a chunk without a start continues the previous chunk."""
-        if previous is not None:
+    def scan_chunk(self, chunk: Chunk, previous: "Future[ScannedChunk] | None") -> ScannedChunk:
+        """Scan a chunk in a thread of the pool, then add its words after those of the previous chunk."""
+        if chunk.start is None:  # it continues a token
+            assert previous is not None
             local = previous.result().scanner
         else:
-            with self.lock:  # threads may have begun later chunks already
-                # chunks are merged in order: words that a table has from a later chunk would count as those of this one
-                usable = next((one for one in self.idle if one.last_chunk < number), None)
-                local = usable or LocalScanner(self.rules)
-                self.idle = [one for one in self.idle if one is not local]
-        local.last_chunk = number
-        words, state = local.words, local.words.state
+            try:
+                local = self.idle.pop()
+            except IndexError:
+                local = LocalScanner(self.rules)
+        state = local.words.state
         if chunk.start is not None:
             state[scanner.LINE_IS_BLANK] = chunk.start.line_is_blank
             state[scanner.DOCUMENT_IS_DUE] = chunk.start.document_is_due
             state[scanner.LINE_IS_OPEN] = chunk.start.line_is_open
         state[[scanner.N_TOKENS, scanner.N_LINES]] = 0
-        first = len(words)
         parts: list[ScannedText] = []
         blocks: list[ScannedText] = []  # since the last end of a file
         for block, name in chunk.blocks:
@@ -301,36 +282,36 @@ class TextScanner:
                 arrays = map(np.concatenate, zip(*(scanned[:3] for scanned in blocks), strict=True))
                 parts.append(ScannedText(*arrays, is_file_end))
                 blocks = []
-        text, word_ends = words.words_from(first)
-        is_last = not chunk.is_open and len(words) > MAX_LOCAL_TYPES
-        if not (is_last or chunk.is_open):
-            with self.lock:
-                self.idle.append(local)
-        return ScannedChunk(parts, local, text, word_ends, is_last)
+        if previous is not None:
+            previous.result()
+        return ScannedChunk(self.merge(parts, local, is_open=chunk.is_open), local)
+
+    def merge(self, parts: list[ScannedText], local: LocalScanner, *, is_open: bool) -> list[ScannedText]:
+        """Add the new words of a chunk to all words, and return its text with the ends and starts in the whole text."""
+        state = self.words.state
+        n_tokens, n_lines = state[[scanner.N_TOKENS, scanner.N_LINES]].tolist()
+        new_ids = self.words.intern(*local.words.words_from(len(local.global_ids)))
+        local.global_ids = np.concatenate([local.global_ids, new_ids])
+        if not is_open and len(local.global_ids) > MAX_LOCAL_TYPES:
+            self.add_counts(local)  # and the next chunk gets another table
+        elif not is_open:
+            self.idle.append(local)
+        state[scanner.N_TOKENS] = n_tokens + sum(len(part.ids) for part in parts)
+        state[scanner.N_LINES] = n_lines + sum(len(part.ends) for part in parts)
+        return [
+            ScannedText(ids, ends + np.int64(n_tokens), starts + np.int64(n_lines), is_file_end, local.global_ids)
+            for ids, ends, starts, is_file_end, _ in parts
+        ]
 
     def next_chunk(self) -> Iterator[ScannedText]:
         """Wait for the next chunk of the text; after an error in a chunk, later chunks are dropped."""
         try:
-            yield from self.merge(self.pending.popleft().result())
+            yield from self.pending.popleft().result().parts
         except BaseException:
             self.has_failed = True
             self.pending.clear()
             self.cutter.blocks.clear()
             raise
-
-    def merge(self, chunk: ScannedChunk) -> Iterator[ScannedText]:
-        """Yield the blocks of a chunk with the ids of all words; chunks are merged in the order of the text."""
-        local, state = chunk.scanner, self.words.state
-        n_tokens, n_lines = state[[scanner.N_TOKENS, scanner.N_LINES]].tolist()
-        new_ids = self.words.intern(chunk.text, chunk.word_ends)
-        local.global_ids = np.concatenate([local.global_ids, new_ids])
-        if chunk.is_last:
-            self.add_counts(local)
-        for ids, ends, starts, is_file_end, _ in chunk.parts:
-            places = ends + np.int64(n_tokens), starts + np.int64(n_lines)
-            yield ScannedText(ids, *places, is_file_end, local.global_ids)
-        state[scanner.N_TOKENS] = n_tokens + sum(len(part.ids) for part in chunk.parts)
-        state[scanner.N_LINES] = n_lines + sum(len(part.ends) for part in chunk.parts)
 
     def add_counts(self, local: LocalScanner) -> None:
         """Add the counts of a thread's table; adding a word to the table of all words has counted it once already."""
