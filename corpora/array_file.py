@@ -58,7 +58,7 @@ class ArrayFile:
     @property
     def end(self) -> int:
         """The position in the file after the last item."""
-        return HEADER_SIZE + self.count * self.dtype.itemsize
+        return HEADER_SIZE + self.count * int(self.dtype.itemsize)
 
     def append(self, items: NDArray[Any]) -> None:
         """Append items."""

@@ -31,7 +31,7 @@ from embeddings.support.cache_folder import (
     remove_abandoned,
     temporary_root,
 )
-from embeddings.support.files import exclusive_lock, fsync, is_unlocked
+from embeddings.support.files import exclusive_lock, is_unlocked
 from embeddings.support.logs import log
 
 VARIABLE = "EMBEDDINGS_CACHE_LIMIT"
@@ -227,9 +227,9 @@ def store(folder: Path, entry: Path) -> EncodedCorpus:
     """Move a complete corpus into the cache; if that fails, it is temporary.
 
     Entries of an older state of its sources, and abandoned folders, are removed, and others are evicted if necessary.
+    Nothing is flushed to disk: an entry that a crash of the machine damaged is recognised and encoded again.
     """
     try:
-        fsync(folder)
         with contextlib.suppress(OSError):
             remove_abandoned(entry.parent)
             for other in entry.parent.glob(f"{entry.name.split('-')[0]}-*"):  # of the same sources in another state

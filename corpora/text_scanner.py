@@ -274,13 +274,13 @@ class TextScanner:
             state[scanner.LINE_IS_OPEN] = chunk.start.line_is_open
         state[[scanner.N_TOKENS, scanner.N_LINES]] = 0
         parts: list[ScannedText] = []
-        blocks: list[ScannedText] = []  # since the last end of a file
+        blocks: list[tuple[NDArray[Any], ...]] = []  # since the last end of a file
         for block, name in chunk.blocks:
             ids, ends, starts, is_file_end, _ = local.scan(block, name)
-            blocks.append(ScannedText(ids.copy(), ends.astype(np.int32), starts.astype(np.int32), is_file_end))
+            blocks.append((ids.copy(), ends.astype(np.int32), starts.astype(np.int32)))
             if is_file_end or block is chunk.blocks[-1][0]:
-                arrays = map(np.concatenate, zip(*(scanned[:3] for scanned in blocks), strict=True))
-                parts.append(ScannedText(*arrays, is_file_end))
+                ids, ends, starts = map(np.concatenate, zip(*blocks, strict=True))
+                parts.append(ScannedText(ids, ends, starts, is_file_end))
                 blocks = []
         if previous is not None:
             previous.result()
