@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import FormatError, OutputError
+from embeddings.support.threads import map_in_order
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
 BLOCK = 1 << 18  # items processed at a time
-BLOCKS_AHEAD = 2  # blocks in memory for each thread
 
 MapBlock = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
@@ -48,7 +48,7 @@ class ArrayFile:
         self.is_draft = is_draft
         self.digest = hashlib.sha256()
         self.file_digest: str | None = None
-        self.max_pending = BLOCKS_AHEAD * threads
+        self.threads = threads
         self.pool = ThreadPoolExecutor(threads, "array file")  # its threads start with the first work
         self.pending: deque[Future[Any]] = deque()
         with output_errors(path):
@@ -80,7 +80,7 @@ class ArrayFile:
                 file.seek(position)
                 file.write(function(items).data)
 
-        if len(self.pending) > self.max_pending:
+        if len(self.pending) > self.threads:
             self.pending.popleft().result()
         self.pending.append(self.pool.submit(write, self.end))
         self.count += len(items)
@@ -92,7 +92,7 @@ class ArrayFile:
         """
         from embeddings.kernels.checksum import FileDigest  # imports numba
 
-        file_digest, size = FileDigest(), BLOCK * self.dtype.itemsize
+        self.digest, file_digest, size = hashlib.sha256(), FileDigest(), BLOCK * self.dtype.itemsize
         file_digest.add(self.header())
 
         def replace(position: int) -> tuple[NDArray[Any], bytes]:
@@ -107,21 +107,13 @@ class ArrayFile:
                 file.write(block.data)
             return block, hashlib.sha256(block.data).digest()
 
-        def add(replaced: tuple[NDArray[Any], bytes]) -> None:
-            block, digest = replaced
-            file_digest.add(block.data.cast("B"))
-            self.digest.update(digest)
-
         with output_errors(self.path), self.pool:
             self.file.flush()
-            while self.pending:
-                self.pending.popleft().result()
-            for position in range(HEADER_SIZE, self.end, size):
-                self.pending.append(self.pool.submit(replace, position))
-                if len(self.pending) > self.max_pending:
-                    add(self.pending.popleft().result())
-            while self.pending:
-                add(self.pending.popleft().result())
+            for job in self.pending:
+                job.result()
+        for block, digest in map_in_order(replace, range(HEADER_SIZE, self.end, size), self.threads, "array file"):
+            file_digest.add(block.data.cast("B"))
+            self.digest.update(digest)
         self.file_digest = file_digest.hexdigest()
 
     def header(self) -> bytes:
