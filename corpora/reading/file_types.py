@@ -23,14 +23,12 @@ class FileType(Enum):
     PARQUET = "Parquet"
     ARROW_FILE = "an Arrow file"
     ARROW_STREAM = "an Arrow stream"
-    WIKIPEDIA = "a MediaWiki dump"
 
 
 MAGIC = {
     b"PAR1": FileType.PARQUET,
     b"ARROW1": FileType.ARROW_FILE,
     b"\xff\xff\xff\xff": FileType.ARROW_STREAM,
-    b"<mediawiki ": FileType.WIKIPEDIA,
 }
 EXTENSIONS = {
     ".jsonl": FileType.JSON_LINES,
@@ -52,6 +50,7 @@ FOREIGN = {
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"Rar!\x1a\x07": "a RAR archive",
     b"WARC/": "a web archive, whose texts other programs must extract",
+    b"<mediawiki ": "a MediaWiki dump, whose texts other programs must extract",
     b"SQLite format 3\0": "an SQLite database",
     b"\x93NUMPY": "a numpy array",
     b"FEA1": "a Feather version 1 file, which is no longer supported",

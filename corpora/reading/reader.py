@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
@@ -145,8 +144,6 @@ class SourceReader:
             yield open_data_table(source, decoder), None
         elif isinstance(source, File):
             with self.open(source, decoder) as (raw, data, file_type):
-                if file_type is FileType.WIKIPEDIA:
-                    raise CorpusError(f"{source.name} is {file_type.value}, which has documents but no columns")
                 with table_of_file(source, raw, data, file_type, decoder, BLOCK_SIZE, header) as table:
                     yield table, raw
         else:
@@ -161,9 +158,6 @@ class SourceReader:
                 yield from self.read_lines(raw, data, decoder)
             else:
                 self.check_lines(f"{file.name} is {file_type.value}")
-                if file_type is FileType.WIKIPEDIA:
-                    text = None if columns.is_of_tables else columns.text
-                    columns = replace(columns, text=text or TEXT_COLUMN)
                 with table_of_file(file, raw, data, file_type, decoder, self.size, header=True) as table:
                     for block in self.read_table(table, columns):
                         yield block
@@ -291,12 +285,6 @@ def table_of_file(
         with open_arrow(file, raw, data, file_type, decoder) as table:
             yield table
         return
-    if file_type is FileType.WIKIPEDIA:
-        from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
-
-        pages = wikipedia_records(iter(partial(data.read_some, size), b""), name)
-        yield record_rows.RecordTable(name, pages, decoder, size)
-        return
     blocks = utf8_blocks(data.read_some, PARSED_BLOCKS * min(size, BLOCK_SIZE), decoder)
     if file_type is FileType.JSON_LINES:
         yield record_rows.JsonTable(name, blocks, decoder, size)
@@ -363,7 +351,7 @@ def is_table(source: Source, encoding: str = UTF8, opener: FileOpener | None = N
             if file_type is None and encoding != UTF8:
                 check_byte_order(head, encoding, data.name)
                 head = Transcoder(BytesIO(head).read, encoding, Utf8Decoder("replace", data.name)).read(len(head))
-            return (file_type or detect(head, source.name)) not in (FileType.TEXT, FileType.WIKIPEDIA)
+            return (file_type or detect(head, source.name)) is not FileType.TEXT
 
 
 def read_texts(

@@ -79,13 +79,12 @@ class TextPool:
         converter: "module:name" of a function that takes `argument` and returns the one that converts a list of texts;
             or the latter itself, which then runs in this process only.
         argument: its argument.
-        processes: their number; by default one for each core.
     """
 
-    def __init__(self, title: str, converter: str | Convert, argument: str = "", processes: int | None = None) -> None:
+    def __init__(self, title: str, converter: str | Convert, argument: str = "") -> None:
         self.title = title
         self.converter, self.argument = converter, argument
-        self.size = min(processes or available_threads(), MAX_PROCESSES) if isinstance(converter, str) else 1
+        self.size = min(available_threads(), MAX_PROCESSES) if isinstance(converter, str) else 1
         self.threads: ThreadPoolExecutor | None = None  # each waits for one process
         self.workers: list[subprocess.Popen[bytes]] = []
         self.idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()

@@ -72,7 +72,7 @@ INSTALL_GENSIM = "pip install gensim (wheels for Python 3.11 to 3.13 only)"
 def import_extra(module: str, extra: str | None, purpose: str, remedy: str | None = None) -> Any:
     """Import a library, without warnings; raises EmbeddingsError if it is not installed.
 
-    The error is about a purpose, such as "a MediaWiki dump", and names the extra that installs it, or `remedy`.
+    The error is about a purpose, such as "the tokenizer jieba", and names the extra that installs it, or `remedy`.
     """
     try:
         with warnings.catch_warnings():

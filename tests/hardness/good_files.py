@@ -8,7 +8,6 @@ import shutil
 import socketserver
 import threading
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -232,20 +231,8 @@ def corpus_readers() -> dict[str, Reader]:
         "corpus arrow file": corpus_reader("", make=write_arrow("file"), **tags),
         "corpus arrow stream": corpus_reader("", make=write_arrow("stream"), **tags),
         "corpus codepoints": corpus_reader("t.txt", TEXT, tokenizer="codepoints"),
-        **web_text_readers(),
         "encoded corpus": Reader(write_encoded_corpus, read_encoded_corpus),
     }
-
-
-def web_text_readers() -> dict[str, Reader]:
-    """A dump of a wiki, where the library for it is installed."""
-    text = "'''King''' [[land|the land]] {{a|b={{c}}}}<ref>d</ref>\n== Head ==\n* été 日本\n{|\n|x||y\n|}\n"
-    page = "<page><title>King</title><ns>0</ns><id>1</id><revision><id>9</id><text>{}</text></revision></page>"
-    head = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11">'
-    dump = f"{head}{page.format(text.replace('<', '&lt;')) * 5}</mediawiki>"
-    if find_spec("mwparserfromhell") is None:
-        return {}
-    return {"corpus wikipedia": corpus_reader("d.xml", dump, tag_column="title")}
 
 
 def write_encoded_corpus(folder: Path) -> Path:
