@@ -1,4 +1,4 @@
-"""Data of other libraries as sources: pandas, polars, Arrow, Dask, Ray, DuckDB and Hugging Face data sets.
+"""Data of other libraries as sources: pandas, polars, Arrow, Dask, DuckDB and Hugging Face data sets.
 
 They are recognised by their attributes, so that none of these libraries is imported. Rows are read in batches; columns
 in Arrow's memory layout are not copied.
@@ -69,20 +69,6 @@ def open_hugging_face(data: Any) -> OpenedTable:
     first = list(islice(iterator, 1))
     schema = first[0].schema if first else empty_schema()
     return schema, lambda names: batches_of(piece.select(names) for piece in chain(first, iterator))
-
-
-def open_ray(data: Any) -> OpenedTable:
-    """Open a Ray Dataset; only the selected columns are computed, a batch at a time."""
-
-    def batches(names: list[str]) -> Iterator[Any]:
-        return batches_of(data.select_columns(names).iter_batches(batch_size=BATCH_ROWS, batch_format="pyarrow"))
-
-    known = data.schema()
-    schema = None if known is None else known.base_schema
-    if schema is not None and not isinstance(schema, pa.Schema):  # the data set holds pandas blocks
-        first = next(iter(data.iter_batches(batch_size=N_SAMPLED, batch_format="pyarrow")), None)
-        schema = None if first is None else first.schema
-    return (empty_schema(), lambda names: []) if schema is None else (schema, batches)
 
 
 def open_frames(frames: Iterable[Any]) -> OpenedTable:
@@ -164,7 +150,6 @@ OPENERS: tuple[tuple[tuple[str, ...], Callable[[Any], OpenedTable]], ...] = (
         ("npartitions", "partitions", "compute"),
         lambda data: open_frames(data.partitions[n].compute() for n in range(data.npartitions)),
     ),
-    (("iter_batches", "select_columns", "schema"), open_ray),
     (("iloc", "to_numpy"), lambda data: open_frames([data])),
     (
         ("scanner", "to_batches", "schema"),

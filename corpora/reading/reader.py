@@ -143,9 +143,11 @@ class SourceReader:
         if isinstance(source, DataTable):
             yield open_data_table(source, decoder), None
         elif isinstance(source, File):
-            with self.open(source, decoder) as (raw, data, file_type):
-                with table_of_file(source, raw, data, file_type, decoder, BLOCK_SIZE, header) as table:
-                    yield table, raw
+            with (
+                self.open(source, decoder) as (raw, data, file_type),
+                table_of_file(source, raw, data, file_type, decoder, BLOCK_SIZE, header) as table,
+            ):
+                yield table, raw
         else:
             yield items_table(source, decoder), None
 

@@ -1,7 +1,6 @@
 """Tables of other libraries as sources, several tags of a document, and tagged token lists."""
 
 import json
-import os
 from collections import namedtuple
 from itertools import pairwise
 
@@ -198,19 +197,3 @@ def test_a_folder_that_spark_wrote_is_the_table_of_its_parts(tmp_path):
 def test_folders_of_other_names_that_begin_with_a_line_are_read(tmp_path):
     (tmp_path / "_notes.txt").write_text("one two")
     assert tokens(em.Corpus(tmp_path)) == (2, 2)
-
-
-@pytest.mark.filterwarnings("ignore")  # of ray itself
-@pytest.mark.slow
-def test_a_data_set_of_ray_is_read_in_batches():
-    ray = pytest.importorskip("ray", reason="needs ray: pip install 'ray[data]'")
-    pytest.importorskip("ray.data", reason="needs ray: pip install 'ray[data]'")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    ray.init(num_cpus=1, include_dashboard=False, configure_logging=False, log_to_driver=False)
-    try:
-        data = ray.data.from_items([{"text": text, "n": number} for number, text in enumerate(CATS)])
-        assert tokens(em.Corpus(data, text_column="text")) == tokens(em.Corpus(CATS))
-        with pytest.raises(CorpusError, match="no column 'none'"):
-            em.Corpus(data, text_column="none").encode()
-    finally:
-        ray.shutdown()
