@@ -114,7 +114,7 @@ class ClusterExecutor(MergedThreads):
         self.pool.poll = report
         try:
             factor = self.tally.learning_rate_factor
-            self.pool.learn(halt.epochs, halt.share, factor, lambda number, one: self.take_over(one.progress))
+            self.pool.learn(halt.epochs, halt.share, factor, lambda number, one: self.take_over(one))
             report()
         except BaseException:
             self.take_over(self.pool.progress)  # the progress at the last merge
@@ -135,8 +135,8 @@ class ClusterExecutor(MergedThreads):
 
     @property
     def record(self) -> dict[str, Any]:
-        """Statistics of the cluster."""
-        return {CLUSTER: {"workers": len(self.pool.actors), **self.pool.statistics.record}}
+        """The number of workers, and how often they merged."""
+        return {CLUSTER: {"workers": len(self.pool.actors), "merges": self.pool.merges}}
 
 
 def divided_data(

@@ -14,6 +14,7 @@ from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.corpora.remapping import id_mapping
+from embeddings.corpora.resampling import splitmix
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
 from embeddings.kernels.separate_arrays import read_only
@@ -21,7 +22,6 @@ from embeddings.support.foreign_files import path_below
 from embeddings.support.mapped_files import memory_mapped_zeros
 from embeddings.training.stream import CorpusShare
 
-GOLDEN, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 NO_IDS = np.zeros(0, np.int32)
 PART_BYTES = 1 << 26  # that are sent at a time
 
@@ -115,11 +115,8 @@ def hash_at(values: np.ndarray, place: Any) -> int:
     places = np.asarray(place, np.int64)
     if places.ndim == 0:
         places = places + np.arange(len(values))
-    mixed = (places.astype(np.uint64) + np.uint64(1)) * GOLDEN
-    mixed = (mixed ^ (mixed >> np.uint64(31))) * MIX
-    mixed = (mixed ^ values.astype(np.uint64)) * GOLDEN
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * MIX
-    return int(mixed.sum(dtype=np.uint64))
+    terms = splitmix(values.astype(np.uint64) + splitmix(places.astype(np.uint64)))
+    return int(terms.sum(dtype=np.uint64))
 
 
 def join_ids(parts: Iterable[np.ndarray], count: int) -> np.ndarray:

@@ -39,14 +39,8 @@ def local_ray(ray: Any, **options: Any) -> Iterator[None]:
 
     Raises:
         EmbeddingsError: cryptography is not installed.
-        ClusterError: Ray is too old to have tokens.
     """
     raylet = ray._raylet
-    if not hasattr(raylet, "AuthenticationTokenLoader"):
-        raise ClusterError(
-            f"cluster local:N requires Ray 2.52 or newer, got {ray.__version__}: "
-            "pip install --upgrade 'embeddings-toolkit[cluster]'"
-        )
 
     def reload() -> None:
         """Let Ray read its cached settings and token again."""

@@ -2,24 +2,17 @@
 
 Between two merges nothing depends on time. A worker that dies, or that others wait for too long, ends the run, which
 can be resumed from its last checkpoint.
-
-An interval is the time from where workers begin to learn to where they can go on from the merged tables. Waiting is
-what workers wait, on average, until the slowest one has learned; merging is the rest, in which no worker learns:
-finding, sending, merging and taking over rows, and messages.
 """
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from statistics import fmean
 from time import perf_counter
 from typing import Any
-
-import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterError, ClusterTask
 from embeddings.cluster.distributed_text import SentText
 from embeddings.cluster.ray_runtime import ADVICE, check_running, explained, wait_for
-from embeddings.cluster.worker_process import ReplicaReport, ShareProgress
+from embeddings.cluster.worker_process import ShareProgress
 from embeddings.models.table import Arrays
 
 CLOSE_SECONDS = 5.0
@@ -27,53 +20,12 @@ CLOSE_SECONDS = 5.0
 Progress = dict[int, ShareProgress]  # by share
 
 
-class ExchangeStatistics:
-    """Statistics of merging and waiting in a run."""
-
-    def __init__(self, workers: int) -> None:
-        self.words, self.seconds = np.zeros((2, workers))  # of learning, by worker
-        self.total = self.merging = self.waiting = 0.0  # seconds of the run
-        self.merges = 0
-
-    def add_interval(
-        self, reports: Mapping[int, ReplicaReport], before: Mapping[int, ShareProgress], seconds: float
-    ) -> None:
-        """Add an interval; its reports arrived after `seconds`."""
-        learning = [report.seconds for report in reports.values()]
-        self.total += seconds
-        self.merging += seconds - max(learning)
-        self.waiting += max(learning) - fmean(learning)
-        for number, report in reports.items():
-            self.seconds[number] += report.seconds
-            self.words[number] += sum(one.words - before[share].words for share, one in report.progress.items())
-
-    @property
-    def shares(self) -> tuple[float, float]:
-        """The shares of time that merging takes, and that workers wait for slower workers."""
-        return self.merging / max(self.total, 1e-9), self.waiting / max(self.total, 1e-9)
-
-    @property
-    def speeds(self) -> list[float]:
-        """Words per second of learning, by worker."""
-        return (self.words / np.maximum(self.seconds, 1e-9)).tolist()  # type: ignore[no-any-return]
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """The statistics as JSON values."""
-        return {
-            "words_per_second_by_worker": [round(speed) for speed in self.speeds],
-            "merge_share": round(self.shares[0], 4),
-            "waiting_share": round(self.shares[1], 4),
-            "merges": self.merges,
-        }
-
-
 class WorkerPool:
     """The workers of a run, `actors` by number; `timeout` is `Cluster.worker_timeout`."""
 
     def __init__(self, ray: Any, actors: list[Any], timeout: float) -> None:
         self.ray, self.actors, self.timeout = ray, actors, timeout
-        self.statistics = ExchangeStatistics(len(actors))
+        self.merges = 0
         self.version = 0  # of the merged tables
         self.here: Arrays = {}  # the merged tables of this process
         self.here_version = 0
@@ -81,7 +33,7 @@ class WorkerPool:
         self.next_merged: list[Any] = []  # the same at the next merge
         self.merging: dict[int, Any] = {}  # references to the ends of the next merge, by worker
         self.progress: Progress = {}  # at the last merge
-        self.reports: dict[int, ReplicaReport] = {}
+        self.reports: dict[int, Progress] = {}  # after an interval, by worker
         self.poll: Callable[[], object] = lambda: None
 
     def start(self, task: ClusterTask, text_of: Callable[[int], SentText], tables: Arrays) -> None:
@@ -131,13 +83,13 @@ class WorkerPool:
         epochs: int,
         share: float | None,
         learning_rate_factor: float,
-        arrived: Callable[[int, ReplicaReport], None],
+        arrived: Callable[[int, Progress], None],
     ) -> None:
-        """Let all workers learn an interval, as `WorkerProcess.learn`; `arrived` gets a worker's number and report.
+        """Let all workers learn an interval, as `WorkerProcess.learn`; `arrived` gets a worker's number and progress.
 
         As soon as all have learned, each merges its part of the rows.
         """
-        started, workers = perf_counter(), len(self.actors)
+        workers = len(self.actors)
         interval, refs, changes = (epochs, share, learning_rate_factor), {}, []
         for number, actor in enumerate(self.actors):
             method = actor.learn.options(num_returns=1 + workers)
@@ -151,7 +103,6 @@ class WorkerPool:
             self.next_merged.append(rows)
         self.reports = self.wait(refs, arrived)
         self.merged = []
-        self.statistics.add_interval(self.reports, self.progress, perf_counter() - started)
 
     def merged_for(self, number: int) -> list[Any]:
         """References to the rows of other workers for the last merge, None for the worker; none if they are set."""
@@ -159,14 +110,10 @@ class WorkerPool:
 
     def merge(self) -> None:
         """Wait until each worker has merged its part, and adopt the progress; all set the rows when they go on."""
-        started = perf_counter()
         self.wait(self.merging)
         self.version, self.merged = self.version + 1, self.next_merged
-        self.progress = {share: one for report in self.reports.values() for share, one in report.progress.items()}
-        seconds = perf_counter() - started
-        self.statistics.merges += 1
-        self.statistics.total += seconds
-        self.statistics.merging += seconds
+        self.progress = {share: one for report in self.reports.values() for share, one in report.items()}
+        self.merges += 1
 
     def gather(self) -> None:
         """Copy newer merged tables of the workers into the tables of this process."""

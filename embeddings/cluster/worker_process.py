@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Event
-from time import perf_counter
 from typing import Any, Self, cast
 
 import numpy as np
@@ -51,14 +50,6 @@ class ShareProgress:
         tally.words[share], tally.steps[share] = self.words, self.steps
         tally.sums[share] = self.sums
         tally.epoch_sums[share] = [np.array(sums) for sums in self.epoch_sums]
-
-
-@dataclass(frozen=True)
-class ReplicaReport:
-    """Report of a worker after an interval: the progress of its shares by number, and seconds of learning."""
-
-    progress: dict[int, ShareProgress]
-    seconds: float
 
 
 class WorkerProcess:
@@ -168,10 +159,9 @@ class WorkerProcess:
     ) -> tuple[Any, ...]:
         """Continue from a merge, and learn until the epochs are complete, or the `share` of training is done.
 
-        Returns a report, and for each worker the changed rows that it merges, None for this one.
+        Returns the progress of the shares, and for each worker the changed rows that it merges, None for this one.
         """
         self.advance(version, merged)
-        started = perf_counter()
         self.tally.learning_rate_factor = learning_rate_factor
         workers, threads = [*self.workers.values()], self.task.threads_per_worker
 
@@ -181,9 +171,8 @@ class WorkerProcess:
                 worker.run_until(epochs, halt, share)
 
         run_threads(work, threads, lambda: False)
-        seconds = perf_counter() - started
         changes = [None] if self.exchange is None else self.exchange.changes()
-        return ReplicaReport(self.progress(), seconds), *changes
+        return self.progress(), *changes
 
     def progress(self) -> dict[int, ShareProgress]:
         """The progress of all shares, with positions in the whole corpus; the arrays are copies."""

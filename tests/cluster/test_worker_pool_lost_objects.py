@@ -4,12 +4,11 @@ import subprocess
 import sys
 
 import pytest
-from interrupted_runs import corpus, learn, table_bytes
+from interrupted_runs import corpus, learn
 from lost_workers import lost_object
 
 import embeddings as em
 from embeddings.cluster.worker_pool import WorkerPool
-from embeddings.support import tensors
 from embeddings.support.cache_folder import cache_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
@@ -27,20 +26,6 @@ def test_lost_rows_end_the_run(ray, monkeypatch):
     with pytest.raises(em.EmbeddingsError, match=r"worker \d was lost: .*resume") as raised:
         learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.training.Cluster("auto", workers=2))
     assert "\n" not in str(raised.value)
-
-
-def test_training_goes_on_if_a_checkpoint_cannot_be_written(ray, tmp_path, monkeypatch, caplog):
-    def refuse(arrays, path):
-        path.write_bytes(b"half of it")
-        raise OSError(28, "No space left on device")
-
-    whole = learn("skipgram", corpus("skipgram"), {}, replicas=TWO)
-    monkeypatch.setattr(tensors, "save", refuse)
-    checkpoints, cluster = em.Checkpoints(tmp_path / "c", every="1w"), em.training.Cluster("auto", workers=2)
-    model = learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=cluster, checkpoints=checkpoints)
-    assert "No space left on device" in caplog.text
-    assert not list(tmp_path.glob("c/*"))
-    assert table_bytes(model) == table_bytes(whole)
 
 
 def test_a_worker_without_room_for_its_share_ends_the_run(tmp_path):
