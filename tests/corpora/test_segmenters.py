@@ -13,9 +13,8 @@ from naive_corpora import decoded, encode
 from platforms import needs_kill
 
 import embeddings as em
-from embeddings.corpora import Corpus, LabelFormat, PairFormat, VectorFormat, text_vectors
+from embeddings.corpora import Corpus, LabelFormat, PairFormat, VectorFormat, segmenter_pool, text_vectors
 from embeddings.corpora.corpus_cache import warn_once
-from embeddings.corpora.reading import text_pool
 from embeddings.corpora.segmenters import load_jieba, script_advice
 from embeddings.corpora.tokenizers import resolve_tokenizer
 from embeddings.errors import CorpusError, RegistryError, SettingError
@@ -55,7 +54,7 @@ def fake(install, monkeypatch):
 
 @pytest.fixture(params=[1, 3], ids=["one process", "three processes"])
 def processes(request, monkeypatch):
-    monkeypatch.setattr(text_pool, "available_threads", lambda: request.param)
+    monkeypatch.setattr(segmenter_pool, "available_threads", lambda: request.param)
 
 
 @pytest.mark.parametrize("size", [700])
@@ -121,7 +120,7 @@ def test_an_error_has_file_and_line(tmp_path, fake, processes, size):
 
 
 def test_a_process_that_ends_is_an_error(tmp_path, fake, monkeypatch):
-    monkeypatch.setattr(text_pool, "available_threads", lambda: 2)
+    monkeypatch.setattr(segmenter_pool, "available_threads", lambda: 2)
     (tmp_path / "t").write_text("\n".join(["fine words"] * 1000 + ["leave"]))
     with pytest.raises(CorpusError, match=r"a process of the tokenizer fake ended with exit code 7"):
         encode(tmp_path / "t", tokenizer="fake", block_size=200)
@@ -164,7 +163,7 @@ def test_processes_end_with_the_command(tmp_path, fake, number):
     log = tmp_path / "log"
     (tmp_path / "t").write_text("\n".join(["fine words"] * 50_000 + ["wait"] + ["fine words"] * 50_000))
     script = (
-        "from embeddings.corpora.reading import text_pool; text_pool.available_threads = lambda: 2; "
+        "from embeddings.corpora import segmenter_pool; segmenter_pool.available_threads = lambda: 2; "
         "from embeddings.cli import main; main()"
     )
     command = [sys.executable, "-c", script, "vocabulary", tmp_path / "t", "-o", tmp_path / "v.txt"]
