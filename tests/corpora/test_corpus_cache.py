@@ -12,10 +12,10 @@ import pytest
 from naive_corpora import decoded
 from platforms import needs_limits, needs_locks, resource
 
-from embeddings.corpora import Corpus, EncodedCorpus, corpus_cache
-from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
+from embeddings.corpora import Corpus, corpus_cache
+from embeddings.corpora.encoded_corpus import IDS
 from embeddings.corpora.phrases.phrase_list import PhraseList
-from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
+from embeddings.errors import CorpusError, OutputError, SettingError
 from embeddings.support import cache_folder
 from embeddings.support.cache_folder import ABANDONED_AFTER
 
@@ -102,41 +102,6 @@ def test_an_invalid_limit_is_reported_before_encoding(text, monkeypatch, tmp_pat
     monkeypatch.setattr(Corpus, "write_text", None)
     with pytest.raises(SettingError, match=f"EMBEDDINGS_CACHE_LIMIT.*20GB.*'{text}'"):
         Corpus(tmp_path / "f").encode()
-
-
-CONCURRENT = """
-import sys, time
-import embeddings.corpora.corpus as module
-from embeddings.corpora import Corpus
-
-Corpus(["compiled before"]).encode().close()
-write_text = Corpus.write_text
-
-def slowly(self, *arguments):
-    print("encoding", flush=True)
-    input()
-    write_text(self, *arguments)
-
-Corpus.write_text = slowly
-encoded = Corpus(sys.argv[1]).encode()
-print(encoded.fingerprint, encoded.ids.sum(), encoded.vocabulary.words, encoded.folder, flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_two_concurrent_processes_are_both_right_and_leave_one_entry(tmp_path, home):
-    (tmp_path / "f").write_text("a b a c")
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    both = [subprocess.Popen([sys.executable, "-c", CONCURRENT, tmp_path / "f"], **pipes) for _ in range(2)]
-    for process in both:
-        assert process.stdout.readline() == "encoding\n"
-    for process in both:  # both had looked for it before either had it
-        process.stdin.write("\n")
-        process.stdin.flush()
-    outputs = {process.communicate(timeout=60)[0] for process in both}
-    assert len(outputs) == 1
-    assert "3 ['a', 'b', 'c']" in outputs.pop()
-    assert len(list(home.iterdir())) == 1
 
 
 @pytest.mark.parametrize(
@@ -265,22 +230,18 @@ def test_a_changed_source_is_read_again_and_its_outdated_entry_removed(text, hom
     assert len(names(home)) == 1
 
 
-@pytest.mark.parametrize("name", [IDS, SENTENCES, DOCUMENTS, VOCABULARY, META])
-@pytest.mark.parametrize("damage", ["missing", "shorter", "empty", "nested"])
-def test_a_broken_entry_is_replaced(text, home, name, damage):
-    whole = Corpus(text).encode()
-    file = whole.folder / name
-    if damage == "missing":
-        file.unlink()
-    elif damage == "nested":
-        file.write_bytes(b"[" * 100_000)
-    else:
-        file.write_bytes(file.read_bytes()[:-1] if damage == "shorter" and name != META else b"")
-    with pytest.raises(FormatError, match="not a complete encoded corpus"):
-        EncodedCorpus(whole.folder)
-    second = Corpus(text).encode()
-    assert second.folder == whole.folder
-    assert decoded(second) == [["one", "two"], [], ["two", "three"]]
+def test_two_that_encode_a_text_at_a_time_are_both_right_and_leave_one_entry(text, home, monkeypatch):
+    others, write_text = [], Corpus.write_text
+
+    def slowly(self, *arguments):
+        monkeypatch.setattr(Corpus, "write_text", write_text)
+        others.append(Corpus(text).encode())  # begins later and ends earlier
+        write_text(self, *arguments)
+
+    monkeypatch.setattr(Corpus, "write_text", slowly)
+    one = Corpus(text).encode()
+    assert decoded(one) == decoded(others[0]) == [["one", "two"], [], ["two", "three"]]
+    assert one.fingerprint == others[0].fingerprint
     assert len(names(home)) == 1
 
 

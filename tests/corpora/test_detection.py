@@ -136,32 +136,26 @@ def test_scores_and_joins_equal_gensim(sample, sentences, scoring, threshold, co
         assert decoded(encoded) == [theirs[sentence] for sentence in sentences]
 
 
-def test_passes_equal_the_word2phrase_reference(sample, sentences):
-    ours = Phrases(passes=2).find(sample)
+@pytest.mark.parametrize("thresholds", [None, pytest.param("200, 100", marks=pytest.mark.slow)])
+def test_passes_equal_the_word2phrase_reference(sample, sentences, thresholds):
+    """The recipe of word2phrase: 200, then 100; the last is for all further passes."""
+    minima = (100, 100) if thresholds is None else (200, 100, 100)
+    ours = Phrases(passes=len(minima), thresholds=thresholds).find(sample)
     steps = []
-    for _ in range(2):
-        tokens = join_sentences(sentences, steps)
-        steps.append({sum(pair, ()) for pair, score in word2phrase_scores(tokens, 5).items() if score > 100})
-    assert [{phrase.words for phrase in ours if phrase.step == step} for step in (1, 2)] == steps
+    for threshold in minima:
+        scored = word2phrase_scores(join_sentences(sentences, steps), 5).items()
+        steps.append({sum(pair, ()) for pair, score in scored if score > threshold} - set().union(*steps))
+    assert [{phrase.words for phrase in ours if phrase.step == step} for step, _ in enumerate(minima, 1)] == steps
+    assert all(steps[:2])
     with ours.apply(sample) as encoded:
         assert decoded(encoded) == [
             ["_".join(token) for token in tokens] for tokens in join_sentences(sentences, steps)
         ]
 
 
-@pytest.mark.slow
-def test_each_pass_may_have_its_own_threshold(sample, sentences):
-    """The recipe of word2phrase: 200, then 100; the last is for all further passes."""
-    ours = Phrases(passes=3, thresholds="200, 100").find(sample)
-    steps = []
-    for threshold in (200, 100, 100):
-        tokens = join_sentences(sentences, steps)
-        scored = word2phrase_scores(tokens, 5).items()
-        steps.append({sum(pair, ()) for pair, score in scored if score > threshold} - set().union(*steps))
-    assert [{phrase.words for phrase in ours if phrase.step == step} for step in (1, 2, 3)] == steps
-    assert all(steps[:2])
+def test_thresholds_and_a_threshold_have_one_fingerprint():
     same = Phrases(passes=2, thresholds="150")
-    assert same.find(sample).fingerprint == Phrases(passes=2, threshold=150.0).find(sample).fingerprint
+    assert same.fingerprint == Phrases(passes=2, threshold=150.0).fingerprint
     assert same.fingerprint != Phrases(passes=2, thresholds="150,100").fingerprint
 
 

@@ -23,6 +23,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 
 HEADER = 128  # bytes of a .npy file
+FILES = (IDS, SENTENCES, DOCUMENTS, VOCABULARY, META)
 
 
 @pytest.fixture
@@ -62,6 +63,22 @@ def flip_bit(name, place):
     return damage
 
 
+def replace_content(name, change):
+    """A function that replaces the content of a file of an entry, or removes the file."""
+
+    def damage(entry):
+        content = change((entry / name).read_bytes())
+        (entry / name).unlink()
+        if content is not None:
+            (entry / name).write_bytes(content)
+
+    return damage
+
+
+CHANGES = {"missing": lambda data: None, "shorter": lambda data: data[:-9], "empty": lambda data: b""}
+CHANGES["nested"] = lambda data: b"[" * 100_000
+
+
 def change_vocabulary(change):
     """A function that replaces the vocabulary of an entry by a valid one."""
 
@@ -84,12 +101,14 @@ HOSTILE = {  # files that are valid by themselves, and may have new digests
 }
 DAMAGE = {
     **HOSTILE,
+    **{f"{name} {how}": replace_content(name, change) for name in FILES for how, change in CHANGES.items()},
     "overwritten ids": assign(IDS, slice(200), 3),
     "a flipped bit in the borders": flip_bit(SENTENCES, HEADER + 8 * 20),
     "a flipped bit in the ids": flip_bit(IDS, HEADER + 4 * 20),
     "a flipped bit in the vocabulary": flip_bit(VOCABULARY, 700),
     "a flipped bit in the header": flip_bit(DOCUMENTS, 100),
 }
+del DAMAGE[f"{META} missing"]  # which is as if there were no entry
 
 
 def describe_again(entry):
@@ -185,6 +204,13 @@ def test_entries_of_other_versions_are_encoded_anew(text, caplog, version):
         EncodedCorpus(folder)
     assert em.Corpus(text).encode().folder == folder
     EncodedCorpus(folder).close()
+
+
+def test_an_entry_without_its_description_is_replaced(text):
+    expected, (entry,) = read(text), entries(text)
+    (entry / META).unlink()
+    assert read(text) == expected
+    EncodedCorpus(entry).close()
 
 
 def test_tags_are_checked(tmp_path, text, caplog):

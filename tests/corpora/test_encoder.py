@@ -2,14 +2,12 @@
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from naive_corpora import cells_block, decoded
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.encoder import Encoder
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock
 from embeddings.corpora.word_rules import WordRules
-from embeddings.errors import NoWordsError
 
 DESCRIPTION = {"sources": ["source"], "settings": {}, "columns": {}, "decoding_errors": 0}
 
@@ -59,18 +57,3 @@ def test_vectors_belong_to_rows(tmp_path):
         encoder.finish(DESCRIPTION | {"vector_dim": 3})
     with EncodedCorpus(folder) as corpus:
         np.testing.assert_array_equal(corpus.text_vectors, [*vectors, vectors[0]])
-
-
-def test_the_result_does_not_depend_on_blocks(tmp_path):
-    text = "Été été\nwürde e\u0301te\u0301\n\nx"
-    with (
-        encode(tmp_path / "whole", TextBlock.of_file(text.encode()), FILE_END) as whole,
-        encode(tmp_path / "parts", *(TextBlock.of_file(one.encode()) for one in text), FILE_END) as parts,
-    ):
-        assert parts.fingerprint == whole.fingerprint
-        assert decoded(parts) == [["été", "été"], ["würde", "été"], [], ["x"]]
-
-
-def test_no_words(tmp_path):
-    with pytest.raises(NoWordsError, match="no words found in source"):
-        encode(tmp_path / "f", texts(" ", ""))

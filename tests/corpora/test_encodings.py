@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora.reading import encodings as module
-from embeddings.corpora.reading.encodings import Transcoder, Utf8Decoder, check_encoding, utf8_blocks
+from embeddings.corpora.reading.encodings import Transcoder, Utf8Decoder, check_encoding
 from embeddings.errors import CorpusError, SettingError
 
 TEXTS = {
@@ -211,19 +211,6 @@ def test_the_first_error_has_its_byte_offset_for_any_block_size(fast_size, data,
     else:
         parts, _ = clean_in_blocks(data, cuts, "strict")
         assert b"".join(parts) == data
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_only_the_first_byte_order_mark_is_removed(size):
-    data = "\ufeffa\ufeffb".encode()
-    position = 0
-
-    def read(count):
-        nonlocal position
-        position += count
-        return data[position - count : position]
-
-    assert b"".join(utf8_blocks(read, size, Utf8Decoder("strict", "text"))) == "a\ufeffb".encode()
 
 
 def test_a_lone_surrogate_in_a_string_is_an_encoding_error():

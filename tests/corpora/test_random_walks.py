@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import embeddings as em
 from embeddings.corpora import RandomWalks
 from embeddings.errors import CorpusError
 
@@ -61,17 +60,6 @@ def test_walks_are_the_same_in_blocks(monkeypatch):
     whole = list(RandomWalks(EDGES, walks=3))
     monkeypatch.setattr("embeddings.corpora.random_walks.WALKS_AT_ONCE", 2)
     assert list(RandomWalks(EDGES, walks=3)) == whole
-
-
-def test_communities_are_found():
-    rng = np.random.default_rng(1)
-    share = np.where(np.equal.outer(np.arange(60) % 3, np.arange(60) % 3), 0.4, 0.03)
-    edges = [(f"n{a}", f"n{b}") for a, b in zip(*np.nonzero(np.triu(rng.random((60, 60)) < share, 1)), strict=True)]
-    walks = RandomWalks(edges, walks=20, length=30)
-    vectors = em.train("skipgram", walks, dim=16, window=5, min_count=1, subsample=0, epochs=3, threads=1).vectors
-    assert len(vectors) == 60
-    nearest = [(word, other) for word in vectors.words for other, _ in vectors.most_similar(word, top=5)]
-    assert np.mean([int(word[1:]) % 3 == int(other[1:]) % 3 for word, other in nearest]) > 0.9
 
 
 def test_nodes_without_edges_walk_nowhere():

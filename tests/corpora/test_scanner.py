@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_file, naive_tokens
 
-from embeddings.corpora import scanner, tokenizers, word_break, word_rules
+from embeddings.corpora import scanner, word_break, word_rules
 from embeddings.errors import CorpusError
 
 CHARACTERS = (
@@ -83,22 +83,6 @@ def test_words_of_ascii_in_mixed_text_are_those_of_the_rules(text, choice, size,
         expected = [[rules.normalize_one(word) for word in line] for line in decoded(slow)]
         assert decoded(fast) == expected
         assert fast.documents.tolist() == slow.documents.tolist()
-
-
-@settings(deadline=None, max_examples=40)
-@given(text=TEXT, rule=RULES, case=CASES, size=SIZES)
-def test_a_callable_gives_the_same_corpus_as_the_compiled_rule(text, rule, case, size):
-    tokenizer, text = getattr(tokenizers, rule), text.replace("\x01", " ")  # as a callable gets it
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "text")
-        path.write_bytes(text.encode() + b"\nend")
-        with (
-            encode(path, tokenizer=rule, case=case, block_size=size) as fast,
-            encode(path, tokenizer=lambda line: tokenizer(line), case=case, block_size=size) as slow,
-        ):
-            assert decoded(fast) == decoded(slow)
-            assert fast.documents.tolist() == slow.documents.tolist()
-            assert fast.fingerprint == slow.fingerprint
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_file, naive_lines, naive_tokens
+from platforms import needs_pipes
 
 import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
 from embeddings.corpora import Corpus
@@ -168,3 +169,21 @@ def test_a_generator_function_is_called():
 
     with Corpus(texts).encode() as encoded:
         assert decoded(encoded) == [["one", "two"]]
+
+
+@needs_pipes
+def test_a_pipe_may_return_short_reads(tmp_path):
+    text = "the old town, été 日本\n" * 50
+    (tmp_path / "t").write_text(text)
+    expected = decoded(encode(tmp_path / "t"))
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        for byte in text.encode():
+            os.write(writer, bytes([byte]))
+        os._exit(0)
+    os.close(writer)
+    try:
+        assert decoded(encode(f"/dev/fd/{reader}", block_size=64)) == expected
+    finally:
+        os.close(reader)
+        os.wait()

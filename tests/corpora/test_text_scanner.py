@@ -69,10 +69,12 @@ def small_chunks(monkeypatch):
     chunk_size=st.sampled_from([1, 8, 30, 200]),
     threads=st.integers(2, 4),
     max_local_types=st.sampled_from([1, 4, 1000]),
+    pack=st.sampled_from([bytes, gzip.compress, bz2.compress, lzma.compress]),
 )
-def test_any_number_of_threads_writes_the_same_files(
-    files, tokenizer, policy, block_size, chunk_size, threads, max_local_types
+def test_any_number_of_threads_and_any_compression_write_the_same_files(
+    files, tokenizer, policy, block_size, chunk_size, threads, max_local_types, pack
 ):
+    """Compressed files consist of two members, which may divide a code point."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_scanner, "MAX_LOCAL_TYPES", max_local_types)
         patch.setattr(text_scanner, "CHUNK_SIZE", chunk_size)
@@ -80,7 +82,10 @@ def test_any_number_of_threads_writes_the_same_files(
         for path, data in zip(paths, files, strict=True):
             path.write_bytes(data)
         config = {"tokenizer": tokenizer, "encoding_errors": policy}
-        assert result(paths, threads, block_size, config) == result(paths, 1, block_size, config)
+        expected = result(paths, 1, block_size, config)
+        for path, data in zip(paths, files, strict=True):
+            path.write_bytes(pack(data[: len(data) // 2]) + pack(data[len(data) // 2 :]))
+        assert result(paths, threads, block_size, config) == expected
 
 
 @settings(deadline=None, max_examples=20)

