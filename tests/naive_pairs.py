@@ -3,10 +3,9 @@
 import numpy as np
 
 
-def text_vectors(texts, words, weights=None):
-    """The sum of the rows of each text, (texts, dim), with weights if given."""
-    weights = np.ones(len(words)) if weights is None else weights
-    return np.array([sum(weights[word] * words[word] for word in text) for text in texts])
+def text_vectors(texts, words):
+    """The sum of the rows of each text, (texts, dim)."""
+    return np.array([sum(words[word] for word in text) for text in texts])
 
 
 def unit(vectors):
@@ -33,19 +32,11 @@ def in_batch_loss(units, texts, size, temperature, weights=None):
     return total
 
 
-def cosines(units, size, first):
-    return np.array([units[i] @ units[first + i] for i in range(size)])
-
-
 def cosent_loss(units, ratings, temperature, weights):
     size = len(ratings)
-    c = cosines(units, size, size)
+    c = (units[:size] * units[size:]).sum(axis=1)
     pairs = [(i, j) for i in range(size) for j in range(size) if ratings[i] > ratings[j]]
     return size * np.log(1 + sum(weights[i] * weights[j] * np.exp((c[j] - c[i]) / temperature) for i, j in pairs))
-
-
-def triplet_loss(units, size, margin, weights):
-    return (weights * np.maximum(0, margin - cosines(units, size, size) + cosines(units, size, 2 * size))).sum()
 
 
 class DenseAdam:

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import CorpusError, FormatError, S, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
@@ -25,7 +24,6 @@ from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
 from embeddings.support.progress_display import ProgressOption, showing
-from embeddings.support.records import RecordFolder
 from embeddings.support.system import available_threads
 from embeddings.vectors.pooling import DEFAULT_CONSTANT
 from embeddings.vectors.search import word_list
@@ -33,7 +31,6 @@ from embeddings.vectors.vectors import Vectors, as_vectors
 
 CHUNK = 1 << 22  # tokens that are read at a time
 ContextWeights = Literal["equal", "sif"]
-CONTEXT_WEIGHTS: tuple[str, ...] = get_args(ContextWeights)
 Report = Callable[[int, int], object]
 Places = tuple[NDArray[np.int64], NDArray[np.int32], int]  # positions of occurrences, their words, and their tokens
 
@@ -128,10 +125,6 @@ class ContextReader:
 
 MAX_WORDS = 100_000  # the most frequent ones, to which a map is fitted; each takes 8 dim bytes
 MIN_CONDITION = 1e-12  # smallest ratio of eigenvalues with which the regression is solved
-MATRIX = "map"
-MAP_FOLDER = RecordFolder("map of contexts", "map.json", "tensors.safetensors", {
-    "window": int, "context_weights": str, "words": int, "mean_cosine": float, "vectors": str, "corpus": str,
-})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -154,34 +147,6 @@ class ContextMap:
     def apply(self, means: NDArray[Any]) -> NDArray[np.float32]:
         """The vectors (n, dim) of words from the means of their contexts (n, dim)."""
         return np.asarray(means.astype(np.float64) @ self.matrix.T.astype(np.float64), np.float32)
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Save to a folder, atomically: map.json and tensors.safetensors.
-
-        Arguments:
-            force: replace an existing map; nothing else is replaced.
-
-        Raises:
-            OutputError: the path exists or cannot be written.
-        """
-        content = {name: getattr(self, name) for name in MAP_FOLDER.fields}
-        MAP_FOLDER.write(path, content, {MATRIX: self.matrix}, force=force)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "ContextMap":
-        """Load a saved map.
-
-        Raises:
-            FormatError: a file is missing, broken or of an unknown version.
-        """
-        folder = Path(path)
-        content = MAP_FOLDER.read(folder)
-        matrix = MAP_FOLDER.read_tensors(folder, content).get(MATRIX, np.empty(0))
-        is_square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
-        is_valid = content["context_weights"] in CONTEXT_WEIGHTS and content["window"] >= 1
-        if not (is_square and is_valid and matrix.dtype == np.float32 and np.isfinite(matrix).all()):
-            raise FormatError(f"{folder} is broken: it has no square float32 matrix, or a value is out of range")
-        return cls(np.array(matrix), **{name: content[name] for name in MAP_FOLDER.fields})
 
 
 def fit_context_map(

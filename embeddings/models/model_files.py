@@ -55,7 +55,15 @@ WINDOW_MODELS = (  # with the objectives of words
 ANY = object()  # in place of a value: models with any value of the setting remain as they are
 REMOVED_SETTINGS: Mapping[str, Mapping[str, Any]] = {  # of earlier versions, with the value that is what remains
     "c2w": {"word_network": "bilstm", "filters": 25, "carry_state": False, "tie": False},
-    "text-pairs": {"guide": ANY, "hidden_size": ANY, "linear_map": False, "sides": "shared"},
+    "text-pairs": {
+        "guide": ANY,
+        "hidden_size": ANY,
+        "linear_map": False,
+        "sides": "shared",
+        "token_weights": ANY,
+        "dims": ANY,
+        "margin": ANY,
+    },
     "tensor-indexing": {"full_tensor": ANY},
     "sembei": {"window": 1},
     **{name: {"tree": "huffman"} for name in WINDOW_MODELS},

@@ -18,7 +18,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.corpora.reading.text_vectors import text_vectors
-from embeddings.errors import CorpusError, EmbeddingsError, SettingError, marked
+from embeddings.errors import EmbeddingsError, SettingError, marked
 from embeddings.models.embed import embed
 from embeddings.models.model import Model
 from embeddings.models.table import Table
@@ -104,13 +104,8 @@ def train_small(name: str, settings: dict[str, Any]) -> Model:
     if trainer.reads_labels:
         return train(name, LABELLED_LINES, threads=threads, **settings)
     if trainer.reads_pairs:
-        pairs = list(pairwise(LINES))
-        try:
-            labelled = [(left, right, number % 2) for number, (left, right) in enumerate(pairs)]
-            return train(name, labelled, threads=threads, **settings)
-        except CorpusError:  # the objective requires negative texts
-            triplets = [(*pair, negative) for pair, negative in zip(pairs, reversed(LINES), strict=False)]
-            return train(name, triplets, threads=threads, **settings)
+        rated = [(left, right, number % 2) for number, (left, right) in enumerate(pairwise(LINES))]
+        return train(name, rated, threads=threads, **settings)
     if trainer.reads_contexts:
         return train(name, list(pairwise(LINES)), threads=threads, **settings)
     if trainer.reads_vectors:

@@ -227,8 +227,18 @@ def new_metric(
         SettingError: it is unknown, the trainer cannot be scored by it, or an argument does not belong to it.
         FormatError, CorpusError: a set or text cannot be read, or a half of it is empty.
     """
-    if half != DEV and labels is None:
-        raise SettingError(f"{S.half(half)} requires {S.labels}: other scores use the dev half")
+    names = ["of a function"] if callable(metric) else check_metric(metric, trainer)
+    is_set, is_loss = names[0].partition(":")[0] in SETS, names == [LOSS]
+    of_labels = not (is_set or is_loss or callable(metric))
+    for name, value, is_used in (
+        ("half", None if half == DEV else half, of_labels),
+        ("labels", labels, of_labels),
+        ("size", size, of_labels),
+        ("validation", validation, is_loss),
+    ):
+        if value is not None and not is_used:
+            other = "loss" if name == "validation" else "f1 or another score of labels"
+            raise SettingError(f"{S[name]} cannot be combined with the metric {names[0]}: choose {other}")
     if callable(metric):
         function = metric
 
@@ -237,17 +247,6 @@ def new_metric(
             return value if isinstance(value, Judgement) else Judgement(float(value), model)
 
         return Metric(description="a function", judge=judge)
-    names = check_metric(metric, trainer)
-    is_set, is_loss = names[0].partition(":")[0] in SETS, names == [LOSS]
-    of_labels = not (is_set or is_loss)
-    for name, value, is_used in (
-        ("labels", labels, of_labels),
-        ("size", size, of_labels),
-        ("validation", validation, is_loss),
-    ):
-        if value is not None and not is_used:
-            other = "loss" if name == "validation" else "f1 or another score of labels"
-            raise SettingError(f"{S[name]} cannot be combined with the metric {names[0]}: choose {other}")
     if is_set:
         return score_of_sets(names)
     if is_loss:

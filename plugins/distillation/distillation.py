@@ -34,7 +34,6 @@ from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCos
 from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs
 from embeddings.plugins.text_pairs.pair_training import (
     NO_ROWS,
-    SIF_A,
     WORDS,
     TextVectorSettings,
     max_batch_words,
@@ -225,6 +224,7 @@ def new_composer(model: Model) -> DirectionComposer:
 
 COMPONENTS = "teacher_components"
 HELD_OUT_COSINE = "held_out_cosine"  # in the record of a model
+SIF_A = 1e-3
 EMPTY = AdaGradRows(NO_ROWS, NO_ROWS)
 NO_NGRAMS = np.zeros(1, np.int64), np.empty(0, np.int32)
 
@@ -326,8 +326,7 @@ class Distillation(Trainer, TextVectorSettings):
                 new_text_batch(shape, capacity, words),
                 AdaGradRows(arrays[WORDS], arrays[f"{WORDS}_moments"]),
                 new_subword_batch(EMPTY, *NO_NGRAMS, capacity),
-                EMPTY,
-                np.array([self.dim]),
+                self.dim,
                 TeacherCosine(read_only(targets)),
             )
 

@@ -82,10 +82,9 @@ def compose_words(subwords: SubwordBatch, batch: TextBatch, words: np.ndarray, t
 class PairOperands(NamedTuple):
     """Texts, tables, the objective and scratch memory of one thread.
 
-    words, weights: `AdamRows` or `AdaGradRows` of the rows of words and of their weights; the latter are empty if there
-    are none.
+    words: `AdamRows` or `AdaGradRows` of the rows of words.
     subwords: the n-grams of words, if they have any.
-    dims: int64 (n,), the numbers of leading components that are trained as vectors of their own.
+    dim: components of a row without padding.
     objective: the operand of a `PairObjective`.
     """
 
@@ -93,18 +92,17 @@ class PairOperands(NamedTuple):
     batch: TextBatch
     words: Any
     subwords: SubwordBatch
-    weights: Any
-    dims: np.ndarray
+    dim: int
     objective: Any
 
 
 @entry_point
 def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuffers, rate: float) -> None:
-    """One step for a batch of pairs; its loss is the mean of that of all dims (Kusupati et al. 2022)."""
+    """One step for a batch of pairs."""
     size, batch, sides = block.cursor[LAST], operands.batch, operands.texts.sides
     if size == 0:
         return
-    texts, loss = size * sides, 0.0
+    texts = size * sides
     # Steps are counted from 1 for the bias correction of Adam.
     rates = step_rates(rate, buffers.tally[STEPS] + 1)
     gather_words(batch, operands.texts, block, size)
@@ -112,19 +110,15 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
     if operands.subwords.is_composed.shape[0] > 0:
         compose_words(operands.subwords, batch, operands.words.values, texts)
         rows = operands.subwords.composed
-    sum_words(batch, rows, operands.weights.values, texts)
+    sum_words(batch, rows, texts)
     for k in range(smaller(size, operands.texts.weights.shape[0])):
         batch.weights[k] = operands.texts.weights[block.pairs[k]]
     batch.sum_gradients[:texts] = 0
-    share = 1 / operands.dims.shape[0]
-    # One loss for each nested dimension, on the same sums: shorter vectors are prefixes of the longest.
-    for n in range(operands.dims.shape[0]):
-        normalize_sums(batch, texts, operands.dims[n])
-        batch.unit_gradients[:texts] = 0
-        loss += share * learn_units(operands.objective, batch, block, size, sides)
-        backprop_norms(batch, texts, operands.dims[n], share)
+    normalize_sums(batch, texts, operands.dim)
+    batch.unit_gradients[:texts] = 0
+    buffers.tally[LOSS] += learn_units(operands.objective, batch, block, size, sides)
+    backprop_norms(batch, texts, operands.dim)
     step_words(operands, rows, buffers.frozen, texts, rates)
-    buffers.tally[LOSS] += loss
     buffers.tally[EXAMPLES] += size
     buffers.tally[STEPS] += 1
 
@@ -159,8 +153,8 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
 
 
 @inline
-def sum_words(batch: TextBatch, words: np.ndarray, weights: np.ndarray, texts: int) -> None:
-    """The sum of the rows of each text, each times the weight of its word if there are weights."""
+def sum_words(batch: TextBatch, words: np.ndarray, texts: int) -> None:
+    """The sum of the rows of each text."""
     sums, width, size = batch.sums, words.shape[1], words.shape[1] * words.itemsize
     sums[:texts] = 0
     batch.factor[0] = 1
@@ -170,15 +164,9 @@ def sum_words(batch: TextBatch, words: np.ndarray, weights: np.ndarray, texts: i
         if text + 1 < texts:
             for k in range(end, batch.starts[text + 2]):
                 prefetch_l2(address(words, batch.rows[k]), size)
-        if weights.shape[0] == 0:
-            for k in range(begin, end):
-                batch.addresses[k - begin] = address(words, batch.rows[k])
-            sum_rows(batch.factor, address(sums, text), batch.addresses, end - begin, width)
-        else:
-            for k in range(begin, end):
-                batch.factor[0] = weights[batch.rows[k], 0]
-                batch.addresses[0] = address(words, batch.rows[k])
-                sum_rows(batch.factor, address(sums, text), batch.addresses, 1, width)
+        for k in range(begin, end):
+            batch.addresses[k - begin] = address(words, batch.rows[k])
+        sum_rows(batch.factor, address(sums, text), batch.addresses, end - begin, width)
 
 
 @inline
@@ -200,15 +188,15 @@ def normalize_sums(batch: TextBatch, texts: int, dim: int) -> None:
 
 
 @inline
-def backprop_norms(batch: TextBatch, texts: int, dim: int, weight: float) -> None:
-    """Add the gradients of sums, from the gradients of units, times a weight."""
+def backprop_norms(batch: TextBatch, texts: int, dim: int) -> None:
+    """Add the gradients of sums, from the gradients of units."""
     for text in range(texts):
         if batch.norms[text] > 0:
             unit, gradient, total = batch.units[text], batch.unit_gradients[text], batch.sum_gradients[text]
             product = unit.dtype.type(0)
             for d in range(dim):
                 product += unit[d] * gradient[d]
-            scale = unit.dtype.type(weight) / batch.norms[text]
+            scale = unit.dtype.type(1) / batch.norms[text]
             for d in range(dim):
                 # Only the part of the gradient at right angles to the unit vector changes its direction.
                 total[d] += scale * (gradient[d] - product * unit[d])
@@ -219,7 +207,7 @@ PREFETCH_DISTANCE = 3  # rows
 
 @inline
 def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, texts: int, rates: StepRates) -> None:
-    """One step of the row of each word of the batch, of its weight if there are weights, and of its n-grams.
+    """One step of the row of each word of the batch, and of its n-grams.
 
     rows: the rows that texts are sums of.
     """
@@ -235,8 +223,6 @@ def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, tex
         row, begin, end = batch.touched[i], batch.begins[i], batch.begins[i + 1]
         gradient[:] = 0
         sum_rows(batch.factor, address(batch.gradient, 0), batch.addresses[begin:end], end - begin, width)
-        if operands.weights.values.shape[0] > 0:
-            step_weight(batch, rows, operands.weights, row, rates)
         if subwords.is_composed.shape[0] > 0:
             ngrams = max(subwords.offsets[row + 1] - subwords.offsets[row], 1)
             share = gradient.dtype.type(1) / gradient.dtype.type(ngrams)
@@ -294,16 +280,3 @@ def group_gradients(
     for i in range(different):
         counts[groups.touched[i]] = 0
     return different
-
-
-@inline
-def step_weight(batch: TextBatch, values: np.ndarray, weights: Any, row: int, rates: StepRates) -> None:
-    """One step of the weight of a word; the gradient of its sum becomes that of its row."""
-    gradient, weight = batch.gradient[0], weights.values[row, 0]
-    product = gradient.dtype.type(0)
-    for d in range(gradient.shape[0]):
-        product += gradient[d] * values[row, d]
-        gradient[d] *= weight
-    step = batch.weight_gradient
-    step[0] = product
-    step_row(weights, row, step, rates)

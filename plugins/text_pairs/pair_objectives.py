@@ -65,14 +65,13 @@ def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sid
     raise NotImplementedError
 
 
-class CosineOperand(NamedTuple):
-    """The margin and the inverse temperature of a loss of cosines, the ratings of all pairs, and scratch memory.
+class CoSENTOperand(NamedTuple):
+    """The inverse temperature, the ratings of all pairs, and scratch memory.
 
-    cosines, slopes: (sides - 1, batch), of left texts and the others, and derivatives of the loss with respect to them.
+    cosines, slopes: (batch,), of the texts of each pair, and derivatives of the loss with respect to them.
     powers: float64 (2, batch).
     """
 
-    margin: float
     scale: float
     ratings: np.ndarray
     cosines: np.ndarray
@@ -80,22 +79,23 @@ class CosineOperand(NamedTuple):
     powers: np.ndarray
 
 
-class CosineObjective(CosineOperand, PairObjective):
-    """Base of objectives on the cosines of left texts and the others of their pairs."""
+class CoSENT(CoSENTOperand, PairObjective):
+    """Cosines have the order of ratings."""
+
+    reads_ratings = True
 
     @classmethod
-    def operand(cls, settings: Any, shape: BatchShape, ratings: np.ndarray) -> "CosineObjective":
+    def operand(cls, settings: Any, shape: BatchShape, ratings: np.ndarray) -> "CoSENT":
         """The operand of one thread."""
-        margin, temperature = settings.value_of("margin"), settings.value_of("temperature")
-        cosines, slopes = np.zeros((2, shape.sides - 1, shape.pairs), ratings.dtype)
-        return cls(float(margin or 0), 1 / (temperature or 1), ratings, cosines, slopes, np.zeros((2, shape.pairs)))
+        cosines, slopes = np.zeros((2, shape.pairs), ratings.dtype)
+        return cls(1 / settings.value_of("temperature"), ratings, cosines, slopes, np.zeros((2, shape.pairs)))
 
 
 @inline
-def compute_cosines(batch: TextBatch, cosines: np.ndarray, size: int, first: int) -> None:
-    """The cosine of the left text of each pair and the text that is `first` texts behind it."""
+def compute_cosines(batch: TextBatch, cosines: np.ndarray, size: int) -> None:
+    """The cosine of the left and the right text of each pair."""
     for k in range(size):
-        left, right = batch.units[k], batch.units[first + k]
+        left, right = batch.units[k], batch.units[size + k]
         product = cosines.dtype.type(0)
         for d in range(left.shape[0]):
             product += left[d] * right[d]
@@ -103,11 +103,11 @@ def compute_cosines(batch: TextBatch, cosines: np.ndarray, size: int, first: int
 
 
 @inline
-def backprop_cosines(batch: TextBatch, slopes: np.ndarray, size: int, first: int) -> None:
+def backprop_cosines(batch: TextBatch, slopes: np.ndarray, size: int) -> None:
     """Add the gradients of the units of both texts, from the derivative of the loss with respect to their cosine."""
     for k in range(size):
-        left, right = batch.units[k], batch.units[first + k]
-        left_gradient, right_gradient = batch.unit_gradients[k], batch.unit_gradients[first + k]
+        left, right = batch.units[k], batch.units[size + k]
+        left_gradient, right_gradient = batch.unit_gradients[k], batch.unit_gradients[size + k]
         slope = slopes[k]
         for d in range(left.shape[0]):
             left_gradient[d] += slope * right[d]
@@ -115,43 +115,12 @@ def backprop_cosines(batch: TextBatch, slopes: np.ndarray, size: int, first: int
             right_gradient[d] += slope * left[d]
 
 
-class TripletMargin(CosineObjective):
-    """The right text is nearer than a negative one."""
-
-    sides = (3,)
-
-
-@implements(TripletMargin)
-@inline
-def learn_triplets(operand: TripletMargin, batch: TextBatch, block: PairBlock, size: int, sides: int) -> float:
-    """Loss max(0, margin - c(left, right) + c(left, negative))."""
-    right, negative, loss = operand.cosines[0], operand.cosines[1], 0.0
-    compute_cosines(batch, right, size, size)
-    compute_cosines(batch, negative, size, 2 * size)
-    share = right.dtype.type(1 / size)
-    for k in range(size):
-        error = operand.margin - np.float64(right[k]) + np.float64(negative[k])
-        is_near = error > 0
-        loss += batch.weights[k] * error if is_near else 0.0
-        operand.slopes[0, k] = -batch.weights[k] * share if is_near else 0
-        operand.slopes[1, k] = batch.weights[k] * share if is_near else 0
-    backprop_cosines(batch, operand.slopes[0], size, size)
-    backprop_cosines(batch, operand.slopes[1], size, 2 * size)
-    return loss
-
-
-class CoSENT(CosineObjective):
-    """Cosines have the order of ratings."""
-
-    reads_ratings = True
-
-
 @implements(CoSENT)
 @inline
 def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int, sides: int) -> float:
     """The gradients of the loss of a batch, which counts once for each of its pairs."""
-    cosines, slopes = operand.cosines[0], operand.slopes[0]
-    compute_cosines(batch, cosines, size, size)
+    cosines, slopes = operand.cosines, operand.slopes
+    compute_cosines(batch, cosines, size)
     rises, falls = operand.powers[0], operand.powers[1]  # w exp(c / temperature), w exp(-c / temperature)
     # exp((c_j - c_i) / temperature) is a product of a factor of j and one of i: n exponentials in place of n^2.
     total = 1.0
@@ -173,7 +142,7 @@ def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int,
             elif other > own:
                 higher += falls[j]
         slopes[i] = operand.scale * (rises[i] * higher - falls[i] * lower) / total
-    backprop_cosines(batch, slopes, size, size)
+    backprop_cosines(batch, slopes, size)
     return size * np.log(total)  # type: ignore[no-any-return]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -52,13 +51,6 @@ PAIR_OBJECTIVES = Objectives(
         defaults={"batch_size": 1024, "temperature": 0.03},
     ),
     ObjectiveDeclaration(
-        "triplet-margin",
-        "that the right text is nearer than a negative one",
-        "embeddings.plugins.text_pairs.pair_objectives:TripletMargin",
-        settings=("margin",),
-        defaults={"batch_size": 256, "margin": 0.3},
-    ),
-    ObjectiveDeclaration(
         "cosent",
         "that cosines have the order of ratings",
         "embeddings.plugins.text_pairs.pair_objectives:CoSENT",
@@ -70,7 +62,6 @@ if TYPE_CHECKING:
     PairObjectiveName = str
 else:
     PairObjectiveName = PAIR_OBJECTIVES.choices
-MAX_DIMS = 16
 MIN_NGRAM_LENGTH = 3
 
 
@@ -139,26 +130,10 @@ class PairSettings(TextVectorSettings):
         le=100,
         search=SearchRange(0.03, 0.1, log=True),
     )
-    margin: float | None = option(
-        None,
-        f"Difference of cosines that is enough.  [default: {PAIR_OBJECTIVES.defaults('margin')}]",
-        gt=0,
-        le=2,
-    )
-    dims: str | None = option(
-        None,
-        "Numbers of leading components that are trained as vectors of their own, such as 256,128,64, so that vectors "
-        "can be truncated (Matryoshka).  [default: only --dim]",
-    )
     optimizer: Literal["adam", "adagrad"] = option(
         "adagrad",
         "Steps of the rows of a batch. adagrad: AdaGrad, with less memory and time; adam: Adam, as PyTorch's "
         "SparseAdam, which requires a lower learning rate.",
-    )
-    token_weights: Literal["none", "ones", "sif"] = option(
-        "none",
-        "Learned weights of words. none: only the lengths of vectors weigh; ones: weights that start from 1; sif: that "
-        "start from a / (a + p) for a word of relative frequency p, a = 0.001. Vectors are saved times their weights.",
     )
     word_dropout: float = option(
         0.0, "Share of words that are dropped from texts at random, against overfitting.", ge=0, le=0.9
@@ -178,12 +153,6 @@ class PairSettings(TextVectorSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         PAIR_OBJECTIVES.check(self, self.objective)
-        dims = [*self.dim_list, 0]
-        if dims[0] != self.dim or any(a <= b for a, b in pairwise(dims)) or len(dims) > MAX_DIMS + 1:
-            raise SettingError(
-                f"{S.dims} must be at most {MAX_DIMS} decreasing integers that begin with {S.dim(self.dim)}, "
-                f"got {self.dims!r}"
-            )
 
     @property
     def pair_objective(self) -> type[PairObjective]:
@@ -196,15 +165,8 @@ class PairSettings(TextVectorSettings):
         value = getattr(self, name)
         return PAIR_OBJECTIVES[self.objective].defaults.get(name) if value is None else value
 
-    @property
-    def dim_list(self) -> list[int]:
-        """The numbers of components that are trained, from `dim` on; 0 for a part of `dims` that is no number."""
-        parts = [str(self.dim)] if self.dims is None else self.dims.split(",")
-        return [int(part) if part.strip().isdecimal() and len(part) < 10 else 0 for part in parts]
 
-
-WORDS, NGRAMS, WEIGHTS = "words", "character_ngrams", "token_weights"
-SIF_A = 1e-3
+WORDS, NGRAMS = "words", "character_ngrams"
 NO_ROWS = np.zeros((0, PADDING), np.float32)
 
 
@@ -219,7 +181,7 @@ class DualEncoder(Trainer, PairSettings):
 
     trainer_name = "text-pairs"
     reads_pairs = True
-    fixed_settings = ("dim", "token_weights", "min_n", "max_n")
+    fixed_settings = ("dim", "min_n", "max_n")
     precompile_settings: ClassVar[Mapping[str, Any]] = {"min_n": 1, "max_n": 2}
     composer = staticmethod(new_composer)
 
@@ -231,16 +193,16 @@ class DualEncoder(Trainer, PairSettings):
     def plan(self, data: TrainingData) -> Plan:
         """A model of word vectors whose means are text vectors.
 
-        With weights, the vectors are products with them, and there are the tables "words" and "token_weights"
-        (vocabulary, 1). With n-grams, the vectors are sums of "words" and the means of their rows in "character_ngrams"
-        (buckets, dim), before weights.
+        With n-grams, the vectors are sums of "words" and the means of their rows in "character_ngrams" (buckets, dim).
         """
-        words = len(data.vocabulary)
+        words, continued = len(data.vocabulary), data.run_options.continued
+        if continued is not None and self.max_n and "token_weights" in continued.tables:
+            raise SettingError("cannot continue training a model with weights of words, which are no longer learned")
         texts, order, all_ratings = corpus_pairs(data.encoded, words, self.max_words, self.word_dropout)
         ratings = self.scaled_ratings(texts.sides, order, all_ratings)
         # hashed once for all words: a batch then reads the buckets of a word as it reads its row
         offsets, hashes = ngram_hashes(data.vocabulary.words if self.max_n else [], self.min_n, self.max_n)
-        tables = self.tables(data.vocabulary, bucket_count(self, data.run_options.continued, NGRAMS, hashes))
+        tables = self.tables(data.vocabulary, bucket_count(self, continued, NGRAMS, hashes))
         buckets = bucket_rows(hashes, tables[NGRAMS].rows if self.max_n else 1)
         shape = BatchShape(min(self.value_of("batch_size"), len(order)), texts.sides, padded(self.dim))
         capacity = max_batch_words(texts, shape)
@@ -251,8 +213,7 @@ class DualEncoder(Trainer, PairSettings):
                 new_text_batch(shape, capacity, words),
                 self.optimizer_rows(arrays, WORDS),
                 new_subword_batch(self.optimizer_rows(arrays, NGRAMS), offsets, buckets, capacity),
-                self.optimizer_rows(arrays, WEIGHTS),
-                np.array(self.dim_list),
+                self.dim,
                 self.pair_objective.operand(self, shape, ratings),
             )
 
@@ -262,31 +223,18 @@ class DualEncoder(Trainer, PairSettings):
             stream=PairStream(order, shape.pairs, (texts.ids, texts.starts)),
             kernel=learn_text_pairs,
             operands=operands,
-            export=(lambda arrays: self.export(arrays, data.vocabulary)) if self.has_products else None,
+            export=(lambda arrays: self.export(arrays, data.vocabulary)) if self.max_n else None,
             composes=self.max_n > 0,
             record={"pairs": len(order), "dropped_pairs": dropped},
         )
-
-    @property
-    def has_products(self) -> bool:
-        """Whether the vectors of a model are products or parts of the rows that are learned."""
-        return self.token_weights != "none" or self.max_n > 0
 
     def tables(self, vocabulary: Vocabulary, buckets: int) -> dict[str, Table]:
         """The tables of the model, and the state of the optimizer."""
         size, dim = len(vocabulary), self.dim
         tables = {WORDS: word_vectors(size, dim, self.initializer)}
-        if self.has_products:
-            tables[WORDS] = replace(tables[WORDS], saved_as=WORDS)
         if self.max_n:
+            tables[WORDS] = replace(tables[WORDS], saved_as=WORDS)
             tables[NGRAMS] = Table(rows=buckets, dim=dim, axis="subwords")
-        if self.token_weights != "none":
-
-            def initialize_weights(table: np.ndarray, dim: int, seed: int) -> None:
-                shares = vocabulary.counts / vocabulary.counts.sum()
-                table[:, 0] = 1 if self.token_weights == "ones" else SIF_A / (SIF_A + shares)
-
-            tables[WEIGHTS] = Table(rows=size, dim=1, axis="words", init=initialize_weights)
         state = {}
         for name, table in tables.items():
             changes: dict[str, Any] = {"rows": table.rows, "axis": table.axis, "saved_as": None}
@@ -296,11 +244,8 @@ class DualEncoder(Trainer, PairSettings):
 
     def export(self, saved: Arrays, vocabulary: Vocabulary) -> Arrays:
         """The tables of a model, and its vectors, computed from them."""
-        vectors = saved[WORDS]
-        if self.max_n:
-            vectors = vectors + SubwordVectors(saved[NGRAMS], self.min_n, self.max_n)(vocabulary.words)
-        vectors = vectors * saved[WEIGHTS] if WEIGHTS in saved else vectors
-        return {VECTORS: vectors, **saved}
+        composed = SubwordVectors(saved[NGRAMS], self.min_n, self.max_n)(vocabulary.words)
+        return {VECTORS: saved[WORDS] + composed, **saved}
 
     def optimizer_rows(self, arrays: Arrays, name: str) -> AdamRows | AdaGradRows:
         """A table with the state of its optimizer; empty if it is not learned."""
@@ -355,6 +300,5 @@ def new_text_batch(shape: BatchShape, capacity: int, words: int, dtype: type = n
         numbers=np.arange(texts),
         weights=np.ones(shape.pairs, dtype),
         gradient=separate_zeros((1, width), dtype),
-        weight_gradient=np.zeros(PADDING, dtype),
         factor=np.ones(1, dtype),
     )

@@ -107,7 +107,7 @@ class TextBatch(NamedTuple):
     begins: int64 (words of a batch + 1,), where the texts of each of them begin in `addresses`.
     numbers: int64 (texts,), 0, 1, and so on.
     weights: (pairs,), of the losses of pairs.
-    gradient: (1, width), of a row; weight_gradient: (16,), of a weight. factor: (1,), an argument of row operations.
+    gradient: (1, width), of a row. factor: (1,), an argument of row operations.
     """
 
     rows: np.ndarray
@@ -125,5 +125,4 @@ class TextBatch(NamedTuple):
     numbers: np.ndarray
     weights: np.ndarray
     gradient: np.ndarray
-    weight_gradient: np.ndarray
     factor: np.ndarray

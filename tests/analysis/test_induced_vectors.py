@@ -1,7 +1,5 @@
 """Vectors from contexts, compared with plain Python loops and a regression by numpy's least squares."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.analysis import induced_vectors
 from embeddings.analysis.induced_vectors import ContextReader, regression
-from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
+from embeddings.errors import CorpusError, SettingError
 
 LETTERS = "abcdef"
 SENTENCES = st.lists(st.lists(st.sampled_from(LETTERS), min_size=1, max_size=9), min_size=1, max_size=6)
@@ -115,33 +113,6 @@ def test_induced_words_know_their_contexts():
     assert rows == pytest.approx(np.array([[0, 0, 0, 1], [1 / 3, 1 / 3, 0, 1 / 3], [0, 0, 0, 0]]))
 
 
-def test_a_saved_map_is_the_same(tmp_path):
-    vectors, corpus = sample_model()
-    fitted = em.analysis.fit_context_map(vectors, corpus, window=2, min_count=5, context_weights="sif")
-    fitted.save(tmp_path / "map")
-    loaded = em.analysis.ContextMap.load(tmp_path / "map")
-    assert np.array_equal(loaded.matrix, fitted.matrix)
-    assert (loaded.window, loaded.context_weights, loaded.vectors) == (2, "sif", vectors.fingerprint)
-    with pytest.raises(OutputError):
-        fitted.save(tmp_path / "map")
-    fitted.save(tmp_path / "map", force=True)
-    with pytest.raises(OutputError, match="not a saved map"):
-        fitted.save(tmp_path, force=True)
-    (tmp_path / "map" / "notes").write_text("mine")
-    with pytest.raises(OutputError, match="notes"):
-        fitted.save(tmp_path / "map", force=True)
-    other = em.Vectors(vectors.words, vectors.matrix + 1)
-    with pytest.raises(SettingError, match="other vectors"):
-        em.analysis.ContextInducer(other, corpus, loaded)
-    record = json.loads((tmp_path / "map" / "map.json").read_text())
-    for change in ({"window": 0}, {"context_weights": "x"}, {"words": None}, {"format_version": 9}):
-        (tmp_path / "map" / "map.json").write_text(json.dumps(record | change))
-        with pytest.raises(FormatError):
-            em.analysis.ContextMap.load(tmp_path / "map")
-    with pytest.raises(FormatError, match="does not exist"):
-        em.analysis.ContextMap.load(tmp_path / "missing")
-
-
 def test_what_cannot_be_fitted_is_refused(monkeypatch):
     vectors, corpus = sample_model()
     with pytest.raises(CorpusError, match="no word of the corpus"):
@@ -165,6 +136,9 @@ def test_what_cannot_be_fitted_is_refused(monkeypatch):
         inducer.induce(["other"], min_contexts=0)
     with pytest.raises(SettingError, match="window"):
         em.analysis.ContextInducer(vectors, corpus, em.analysis.fit_context_map(vectors, corpus, min_count=5), window=3)
+    other = em.Vectors(vectors.words, vectors.matrix + 1)
+    with pytest.raises(SettingError, match="other vectors"):
+        em.analysis.ContextInducer(other, corpus, em.analysis.fit_context_map(vectors, corpus, min_count=5))
     for unseen, contexts in (("contexts", None), ("zero", inducer)):
         with pytest.raises(SettingError, match="require each other"):
             em.lookup(vectors, ["w1"], unseen, contexts=contexts)

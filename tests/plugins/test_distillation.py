@@ -65,8 +65,7 @@ def test_gradients_in_float64():
         new_text_batch(BatchShape(7, 1, width), len(ids), 12, np.float64),
         learned,
         new_subword_batch(empty, np.zeros(1, np.int64), np.empty(0, np.int32), len(ids)),
-        empty,
-        np.array([DIM]),
+        DIM,
         TeacherCosine(targets),
     )
     block = PairBlock(new_cursor(), numbers, np.zeros(7, np.uint64))

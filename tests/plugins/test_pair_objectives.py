@@ -17,7 +17,6 @@ from embeddings.plugins.text_pairs.pair_objectives import (
     BatchShape,
     CoSENT,
     InBatchNegatives,
-    TripletMargin,
     learn_units,
 )
 from embeddings.plugins.text_pairs.pair_stream import PairBlock, PairTexts
@@ -26,7 +25,7 @@ from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
 NO_NGRAMS = np.zeros(WORDS + 1, np.int64), np.zeros(0, np.int32)
-SETTINGS, UNRATED = SimpleNamespace(value_of={"temperature": 0.3, "margin": 0.6}.get), np.empty(0)
+SETTINGS, UNRATED = SimpleNamespace(value_of={"temperature": 0.3}.get), np.empty(0)
 
 
 @entry_point
@@ -59,16 +58,16 @@ def by_side(texts, sides, numbers):
     return [tuple(w for w in texts[p * sides + side] if w < WORDS) for side in range(sides) for p in numbers]
 
 
-def run_kernel(texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=NO_NGRAMS, *, weights=UNRATED):
+def run_kernel(texts, sides, numbers, operand, tables, dropout=0, ngrams=NO_NGRAMS, *, weights=UNRATED):
     """Gradients of all tables by name, and the loss; `ngrams` are the offsets of words, and the buckets."""
     shape = BatchShape(len(numbers), sides, WIDTH)
     batch = new_text_batch(shape, sum(map(len, texts)) * 2, len(tables["words"]), np.float64)
-    tables = {"ngrams": np.zeros((0, WIDTH)), "weights": np.zeros((0, WIDTH)), **tables}
+    tables = {"ngrams": np.zeros((0, WIDTH)), **tables}
     rows = {name: GradientRows(table, np.zeros_like(table)) for name, table in tables.items()}
     buffers = new_step_buffers(1, 1, 16, dtype=np.float64)
     source = pair_texts(texts, sides, dropout)._replace(weights=weights)
     subwords = new_subword_batch(rows["ngrams"], *ngrams, sum(map(len, texts)) * 2)
-    operands = PairOperands(source, batch, rows["words"], subwords, rows["weights"], np.array(dims), operand)
+    operands = PairOperands(source, batch, rows["words"], subwords, DIM, operand)
     learn_text_pairs(new_block(numbers), operands, buffers, 1.0)
     return {name: row.moments for name, row in rows.items()}, buffers.tally[LOSS]
 
@@ -81,88 +80,64 @@ def padded(values):
 
 @pytest.mark.parametrize("has_pair_weights", [False, True])
 @pytest.mark.parametrize("sides", [2, 3])
-def test_gradients_of_in_batch_negatives_with_weights_and_several_dims(sides, has_pair_weights):
+def test_gradients_of_in_batch_negatives(sides, has_pair_weights):
     rng = np.random.default_rng(sides)
-    words, weights = rng.normal(size=(WORDS, DIM)), rng.uniform(0.5, 2, (WORDS, 1))
-    texts, dims, numbers = random_texts(rng, sides), [5, 3], rng.permutation(PAIRS)
+    words, texts, numbers = rng.normal(size=(WORDS, DIM)), random_texts(rng, sides), rng.permutation(PAIRS)
     operand = InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED)
     pair_weights = rng.uniform(0, 3, PAIRS) if has_pair_weights else np.ones(PAIRS)
-    tables = {"words": padded(words), "weights": padded(weights)}
     given = pair_weights if has_pair_weights else UNRATED
-    gradients, loss = run_kernel(texts, sides, numbers, operand, tables, dims, weights=given)
+    gradients, loss = run_kernel(texts, sides, numbers, operand, {"words": padded(words)}, weights=given)
     batch_texts = by_side(texts, sides, numbers)
 
     def mean_loss():
-        vectors = naive_pairs.text_vectors(batch_texts, words, weights[:, 0])
-        losses = [
-            naive_pairs.in_batch_loss(
-                naive_pairs.unit(vectors[:, :dim]), batch_texts, PAIRS, 0.3, pair_weights[numbers]
-            )
-            for dim in dims
-        ]
-        return np.mean(losses) / PAIRS
+        units = naive_pairs.unit(naive_pairs.text_vectors(batch_texts, words))
+        return naive_pairs.in_batch_loss(units, batch_texts, PAIRS, 0.3, pair_weights[numbers]) / PAIRS
 
     assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
-    for name, table in (("words", words), ("weights", weights)):
-        expected = numerical_gradient(mean_loss, table)
-        np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
+    np.testing.assert_allclose(gradients["words"][:, :DIM], numerical_gradient(mean_loss, words), atol=1e-8)
 
 
 def test_gradients_of_words_composed_of_ngrams():
     """Some n-grams are of several words, or twice of one; some words have none."""
     rng = np.random.default_rng(6)
-    words, weights, rows = rng.normal(size=(WORDS, DIM)), rng.uniform(0.5, 2, (WORDS, 1)), rng.normal(size=(7, DIM))
+    words, rows = rng.normal(size=(WORDS, DIM)), rng.normal(size=(7, DIM))
     counts = np.array([0, 1, 3, 2, 0, 4, 1, 1, 2, 3, 5, 2])
     offsets, buckets = np.cumsum([0, *counts]), rng.integers(0, 7, counts.sum()).astype(np.int32)
     buckets[offsets[2] : offsets[3]] = 5, 1, 5
     texts, numbers = random_texts(rng, 2), rng.permutation(PAIRS)
     operand = InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, 2, WIDTH), UNRATED)
-    tables = {"words": padded(words), "weights": padded(weights), "ngrams": padded(rows)}
-    gradients, loss = run_kernel(texts, 2, numbers, operand, tables, [DIM], ngrams=(offsets, buckets))
+    tables = {"words": padded(words), "ngrams": padded(rows)}
+    gradients, loss = run_kernel(texts, 2, numbers, operand, tables, ngrams=(offsets, buckets))
     batch_texts = by_side(texts, 2, numbers)
 
     def mean_loss():
         parts = [rows[buckets[offsets[w] : offsets[w + 1]]] for w in range(WORDS)]
         composed = words + np.array([part.mean(axis=0) if len(part) else np.zeros(DIM) for part in parts])
-        vectors = naive_pairs.text_vectors(batch_texts, composed, weights[:, 0])
+        vectors = naive_pairs.text_vectors(batch_texts, composed)
         return naive_pairs.in_batch_loss(naive_pairs.unit(vectors), batch_texts, PAIRS, 0.3) / PAIRS
 
     assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
-    for name, table in (("words", words), ("weights", weights), ("ngrams", rows)):
+    for name, table in (("words", words), ("ngrams", rows)):
         expected = numerical_gradient(mean_loss, table)
         np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
 
 
-def cosine_losses():
-    rng = np.random.default_rng(3)
-    ratings = rng.integers(0, 4, PAIRS) / 3
-    shapes = [BatchShape(PAIRS, sides, WIDTH) for sides in (2, 3)]
-    return {
-        "cosent": (
-            CoSENT.operand(SETTINGS, shapes[0], ratings),
-            lambda units, numbers, weights: naive_pairs.cosent_loss(units, ratings[numbers], 0.3, weights),
-        ),
-        "triplet-margin": (
-            TripletMargin.operand(SETTINGS, shapes[1], UNRATED),
-            lambda units, numbers, weights: naive_pairs.triplet_loss(units, PAIRS, 0.6, weights),
-        ),
-    }
-
-
-@pytest.mark.parametrize("name", ["cosent", "triplet-margin"])
 @pytest.mark.parametrize("has_weights", [False, True])
-def test_gradients_of_objectives_on_cosines(name, has_weights):
-    operand, naive_loss = cosine_losses()[name]
-    sides = 3 if name == "triplet-margin" else 2
+def test_gradients_of_cosent(has_weights):
     rng = np.random.default_rng(7)
-    numbers, units = rng.permutation(PAIRS), naive_pairs.unit(rng.normal(size=(PAIRS * sides, DIM)))
-    batch = new_text_batch(BatchShape(PAIRS, sides, WIDTH), 1, WORDS, np.float64)
+    ratings, numbers = rng.integers(0, 4, PAIRS) / 3, rng.permutation(PAIRS)
+    shape, units = BatchShape(PAIRS, 2, WIDTH), naive_pairs.unit(rng.normal(size=(PAIRS * 2, DIM)))
+    batch = new_text_batch(shape, 1, WORDS, np.float64)
     batch.units[:, :DIM] = units
     if has_weights:
         batch.weights[:] = rng.uniform(0, 3, PAIRS)
-    loss = units_loss(operand, batch, new_block(numbers), PAIRS, sides)
-    assert loss == pytest.approx(naive_loss(units, numbers, batch.weights), rel=1e-12)
-    expected = numerical_gradient(lambda: naive_loss(units, numbers, batch.weights) / PAIRS, units)
+    loss = units_loss(CoSENT.operand(SETTINGS, shape, ratings), batch, new_block(numbers), PAIRS, 2)
+
+    def naive_loss():
+        return naive_pairs.cosent_loss(units, ratings[numbers], 0.3, batch.weights)
+
+    assert loss == pytest.approx(naive_loss(), rel=1e-12)
+    expected = numerical_gradient(lambda: naive_loss() / PAIRS, units)
     np.testing.assert_allclose(batch.unit_gradients[:, :DIM], expected, atol=1e-8)
 
 
@@ -173,7 +148,7 @@ def test_dropped_words_have_no_gradient_and_no_text_loses_all_of_them():
     tables = {"words": padded(rng.normal(size=(WORDS, DIM)))}
     counts = []
     for _ in range(20):
-        gradients, _ = run_kernel(texts, 2, rng.permutation(3), operand, tables, [DIM], int(0.5 * 2**32))
+        gradients, _ = run_kernel(texts, 2, rng.permutation(3), operand, tables, int(0.5 * 2**32))
         has_gradient = gradients["words"].any(axis=1).reshape(6, 2)
         assert has_gradient.any(axis=1).all()
         counts.append(has_gradient.sum())
@@ -184,6 +159,6 @@ def test_equal_texts_alone_have_no_loss():
     texts = [(1, 2), (3,)] * 4
     operand = InBatchNegatives.operand(SETTINGS, BatchShape(4, 2, WIDTH), UNRATED)
     words = padded(np.random.default_rng(1).normal(size=(WORDS, DIM)))
-    gradients, loss = run_kernel(texts, 2, np.arange(4), operand, {"words": words}, [DIM])
+    gradients, loss = run_kernel(texts, 2, np.arange(4), operand, {"words": words})
     assert loss == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(gradients["words"], 0, atol=1e-12)

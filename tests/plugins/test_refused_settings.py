@@ -48,16 +48,10 @@ REFUSED = [
     ("tensor-indexing", {"identity": "some"}, ["identity", "elementwise"]),
     ("tensor-indexing", {"lexicon": "x", "typed": False}, ["lexicon=x", "typed"]),
     ("tensor-indexing", {"rank": 0}, ["rank", "0"]),
-    ("text-pairs", {"dims": "4,2", "dim": 8}, ["dims", "dim=8"]),
-    ("text-pairs", {"dims": "8,8", "dim": 8}, ["dims"]),
-    ("text-pairs", {"dims": "8,x", "dim": 8}, ["dims"]),
-    ("text-pairs", {"dims": ""}, ["dims"]),
     ("text-pairs", {"min_n": 2}, ["min_n=2"]),
     ("text-pairs", {"buckets": 9}, ["buckets=9"]),
     ("text-pairs", {"max_n": 2}, ["min_n"]),
-    ("text-pairs", {"margin": 0.1}, ["margin=0.1"]),
     ("text-pairs", {"temperature": 0.001}, ["temperature"]),
-    ("text-pairs", {"temperature": 0.1, "objective": "triplet-margin"}, ["temperature=0.1"]),
 ]
 
 
