@@ -3,23 +3,11 @@
 import json
 
 import numpy as np
-import pytest
 from commands import expect, refused
-from optional_libraries import KV
 from subword_models import fasttext_model
 from supervised_models import supervised_model
 
 import embeddings as em
-
-
-@pytest.mark.parametrize("name", [KV, "v.npy", "v.parquet", "v.arrow", "v.feather"])
-def test_every_extension(tmp_path, model, vectors, name):
-    result = expect("export", model, tmp_path / name)
-    assert result.stdout == ""
-    assert str(tmp_path / name) in result.stderr
-    exported = em.load(tmp_path / name, allow_pickle=True)
-    assert exported.words == vectors.words
-    assert np.array_equal(exported.matrix, vectors.matrix)
 
 
 def test_classifiers_are_written_for_fasttext(tmp_path):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from embeddings.cli import output
-from embeddings.printable import printable
 
 
 def rows_until_failure():
@@ -54,14 +53,6 @@ def test_rows_before_a_failure_are_printed(capsys, monkeypatch, as_json, is_term
 def test_no_rows(capsys, as_json, text):
     output.print_rows([], as_json)
     assert capsys.readouterr().out == text
-
-
-@pytest.mark.parametrize("text", ["a\tb", "a\x1b[31mb", "a\nb", "a\u202eb", "a\u2028b", "a\x9bb", "a\udc80b"])
-def test_control_characters_are_escaped(text):
-    escaped = printable(text)
-    assert escaped.isprintable()
-    assert escaped.startswith("a\\")
-    assert output.cell(text) == escaped
 
 
 def test_json_has_no_nan_and_converts_other_values(capsys):

@@ -34,6 +34,8 @@ FILES = {
     "duplicate.toml": "dim = 1\ndim = 2\n",
     "other.toml": "tag-combination = 'sum'\n",
     "settings.txt": "epochs = 1\n",
+    "short.txt": "one\n\ntwo\n",
+    "stop.bin": "__label__a the king\n",
 }
 BOTH = ("train", "tune")
 LOGS = {  # what a log would overwrite, with what `train` says of it
@@ -118,6 +120,8 @@ BAD = [
     (["train", "no-such", "text.txt", "-o", "x"], 2, ["trainer", "'no-such'", "cbow"]),
     (["train", "skipgram", "missing.txt", "-o", "x"], 1, ["missing.txt"]),
     (["train", "skipgram", "empty.txt", "-o", "x"], 1, ["no words", "empty.txt"]),
+    (["train", "skipgram", "empty.txt", "-o", "v.bin"], 1, ["v.bin", "--force"]),  # noticed before the text is read
+    (["train", "skipgram", "short.txt", "-o", "x", "--min-count", "1"], 1, ["nothing was learned", "2"]),
     (["train", "skipgram", "cut.gz", "-o", "x"], 1, ["cut.gz", "gzip"]),
     (["train", "skipgram", "latin.txt", "-o", "x"], 1, ["latin.txt", "UTF-8", "byte 3"]),
     (["train", "skipgram", "", "-o", "x"], 1, ["''"]),
@@ -154,6 +158,7 @@ BAD = [
     ([*TRAIN[:-1], "x.bin", "--runs", "2"], 2, ["--out x.bin must be a folder"]),
     ([*TRAIN[:-1], "s3://bucket/group", "--runs", "2"], 1, ["s3://bucket/group"]),
     (["train", "classifier", "text.txt", "-o", "x"], 1, ["no text has a label"]),
+    ([*CLASSIFIER[:-1], "stop.bin", "--stop-labels", "stop.bin", "--force"], 2, ["overwrite", "stop.bin"]),
     ([*CLASSIFIER, "--min-count", "1000"], 1, ["no word occurs at least 1000 times"]),
     ([*CLASSIFIER, "--negatives", "3"], 2, ["--negatives 3 has no effect"]),
     ([*CLASSIFIER, "--tokenizer", "codepoints", "--min-count", "1"], 2, ["requires words without white space"]),

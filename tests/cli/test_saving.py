@@ -86,17 +86,6 @@ def test_saving_elsewhere_is_a_failure_of_the_command(text, tmp_path, monkeypatc
     assert em.load(tmp_path / "v.1").words[0] == "the"
 
 
-def test_a_vector_file_that_exists_is_refused_before_the_corpus_is_read_and_force_replaces_it(text):
-    Path("v.bin").write_text("another's")
-    result = expect("train", "skipgram", text, "-o", "v.bin", *SMALL, code=1)
-    assert "v.bin" in result.stderr
-    assert "--force" in result.stderr
-    assert "read" not in result.stderr
-    assert Path("v.bin").read_text() == "another's"
-    expect("train", "skipgram", text, "-o", "v.bin", *SMALL, "--force")
-    assert em.load("v.bin").words[0] == "the"
-
-
 def test_only_a_saved_model_is_replaced_and_this_is_checked_before_training(text, tmp_path, model):
     (tmp_path / "file").write_text("another's")
     model.save("v")

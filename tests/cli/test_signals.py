@@ -10,19 +10,6 @@ from commands import TEXT, expect, process
 from platforms import needs_hangup
 
 import embeddings as em
-from embeddings.cli import signals
-
-
-def test_ctrl_c_while_saving_is_ignored(capsys):
-    before = signal.getsignal(signal.SIGINT)
-    written = []
-    with signals.ignored_signals():
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGINT)
-        written.append("whole")
-    assert written == ["whole"]
-    assert signal.getsignal(signal.SIGINT) is before
-    assert "Saving" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", pytest.param("SIGHUP", marks=needs_hangup)])

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from commands import expect, process, refused, run
+from commands import expect, process, refused
 
 import embeddings as em
 from embeddings.support import tensors
@@ -119,10 +119,3 @@ def test_a_vector_file_holds_only_the_vectors_and_a_bin_file_the_classifier(line
     result = expect("train", "classifier", lines, *SMALL, "-o", tmp_path / "m.bin")
     assert "saved a classifier of 3 labels and 6 words" in result.stderr
     assert predicted(tmp_path / "m.bin", "a dull film") == ["__label__bad"]
-
-
-def test_the_texts_of_early_stopping_are_not_replaced(lines, tmp_path):
-    (tmp_path / "test.bin").write_text(LINES, encoding="utf-8")
-    options = ("--stop-labels", tmp_path / "test.bin", "-o", tmp_path / "test.bin", "--force")
-    assert run("train", "classifier", lines, *SMALL, *options).exit_code == 2
-    assert (tmp_path / "test.bin").read_text(encoding="utf-8") == LINES

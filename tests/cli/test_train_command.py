@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from commands import SMALL, TEXT, expect, refused
+from commands import SMALL, expect, refused
 
 import embeddings as em
 
@@ -42,21 +42,6 @@ def test_json_and_quiet(text):
     assert summary["loss"] > 0
 
 
-def test_file_stdin_and_zst_give_the_same_vocabulary(text, tmp_path):
-    import pyarrow as pa
-
-    with pa.output_stream(str(tmp_path / "text.zst"), compression="zstd") as out:
-        out.write(TEXT.encode())
-    expect("train", "skipgram", "text.zst", "-o", "zst", *SMALL)
-    expect("train", "skipgram", "-", "-o", "stdin", *SMALL, stdin=TEXT.encode())
-    expect("train", "skipgram", text, "-o", "file", *SMALL)
-    iterable = em.train("skipgram", TEXT.splitlines(), dim=10, epochs=1).vocabulary
-    for name in ("zst", "stdin", "file"):
-        vocabulary = em.Model.load(tmp_path / name).vocabulary
-        assert list(vocabulary.words) == list(iterable.words)
-        assert vocabulary.counts.tolist() == iterable.counts.tolist()
-
-
 def test_a_vocabulary_is_trained_whole(folder):
     (folder / "more.csv").write_text("body\n" + "the dog the\n" * 10)
     (folder / "v.txt").write_text("the 100\ncat 50\nmat 50\n")
@@ -81,13 +66,6 @@ def test_a_folder_may_be_called_model_and_a_small_text_is_told_of_epochs(text):
     assert "--epochs 20" in epochs
     given = expect("train", "skipgram", text, "-o", "m", "--min-count", 1, "--dim", 5, "--epochs", 1).stderr
     assert "--epochs 20" not in given
-
-
-def test_a_text_that_teaches_nothing_leaves_no_output(text, tmp_path):
-    text.write_text("one\n\ntwo\n")
-    message = refused("train", "skipgram", text, "-o", "v", *TINY, code=1)
-    assert message == "nothing was learned: no word was left with another one near it (words read: 2); use longer texts"
-    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
 
 
 def test_a_run_that_is_interrupted_before_the_first_step_saves_nothing(text, tmp_path, monkeypatch):

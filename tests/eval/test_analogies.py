@@ -66,13 +66,6 @@ def test_equals_the_naive_implementation(tmp_path_factory, data):
         assert (result.reason is None) == (seen > 0)
 
 
-def test_a_tie_goes_to_the_more_frequent_word(tmp_path):
-    rows = np.array([[1, 0], [1, 0], [1, 0], [1, 0], [1, 0.0]])
-    path = write(tmp_path / "q", ["abcd", "abce", "bcda", "bcde"])
-    result = evaluate(Vectors(list("abcde"), rows), analogy=path, restrict=None)[-1]
-    assert result.value == 0.5
-
-
 def distinct_limits(limits, size):
     """Restrictions without those that leave the same words as one before."""
     found = {}

@@ -1,7 +1,5 @@
 """Document classification: mean vectors, splits, decisions of scikit-learn, trained and inferred vectors."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -109,14 +107,6 @@ def test_documents_with_the_same_words_are_in_the_same_fold(tmp_path):
     for learned, asked in read(tmp_path / "d.csv").splits:
         assert not set(places[learned]) & set(places[asked])
         assert len(asked) > 0
-
-
-def test_json_lines_and_other_names_of_columns(tmp_path, vectors):
-    with open(tmp_path / "d.jsonl", "w") as out:
-        for label, text in rows(50, 0):
-            out.write(json.dumps({"stars": 5 if label == "good" else 1, "body": text}) + "\n")
-    results = evaluate(vectors, documents=tmp_path / "d.jsonl", text_column="body", label_column="stars")
-    assert [result.section for result in results] == ["1", "5", *[None] * 5]
 
 
 ERRORS = [

@@ -232,12 +232,6 @@ def test_a_half_without_items():
     assert Suite.read(similarity="wordsim353", half="dev").sets("similarity")
 
 
-def test_an_association_test_of_another_shape_has_a_reason(vectors, tmp_path):
-    (tmp_path / "lists.tsv").write_text(ASSOCIATION + "a\tb\tw1\ttarget\n")
-    (result,) = evaluate(vectors, association=tmp_path / "lists.tsv")
-    assert (result.value, result.reason) == (None, "requires two lists of target words, got 1")
-
-
 def test_what_is_evaluated_or_compared_has_a_kind_and_a_partner(tmp_path):
     (tmp_path / "s.tsv").write_text("a\tb\t1\nb\tc\t2\n")
     vectors = Vectors(["a", "b", "c"], np.eye(3))

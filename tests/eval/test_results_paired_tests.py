@@ -167,12 +167,6 @@ def test_questions_equal_the_naive_bootstrap(questions):
     assert (found.value_first, found.value_second) == (right.mean(), other.mean())
 
 
-def test_interval_of_questions_is_wider_than_that_of_independent_items(questions):
-    result, hits = answered(questions).result(), int(questions[1].sum())
-    low, high = wilson(hits, len(questions[1]))
-    assert result.high - result.low > 1.5 * (high - low)
-
-
 def test_sections_and_comparisons_use_their_own_pairs(questions):
     """A section is judged by its own pairs, and two models by the questions that both can answer."""
     pairs, right, other = questions

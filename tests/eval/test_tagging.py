@@ -114,14 +114,6 @@ def test_windows_distinguish_what_words_alone_do_not(files, vectors):
     assert (unknown.covered, overall(narrow).covered) == (0, overall(narrow).total - unknown.total)
 
 
-def test_linear_transformations_do_not_matter(files, vectors):
-    rng = np.random.default_rng(2)
-    moved = vectors.matrix @ rng.standard_normal((6, 6)).astype(np.float32) * 1e-15 + np.float32(3e-15)
-    plain, other = (evaluate(Vectors(vectors.words, matrix), tagging=files) for matrix in (vectors.matrix, moved))
-    assert [result.value for result in other] == pytest.approx([result.value for result in plain], abs=0.01)
-    assert evaluate(vectors, tagging=files) == plain  # and it is the same each time
-
-
 def test_whitening_equals_its_definition():
     rng = np.random.default_rng(5)
     matrix, counts = rng.standard_normal((50, 6)).astype(np.float32), rng.integers(0, 9, 50)
@@ -149,16 +141,6 @@ def test_words_are_looked_up_as_written_then_in_lower_case_then_composed(files):
     matrix, known = look_up(composing, ["Us", "Them", "lost"])
     assert matrix.tolist() == [[1, 0], [4, 4], [0, 0]]
     assert known.tolist() == [True, True, False]
-
-
-def test_words_that_are_all_known_are_not_composed(monkeypatch):
-    from embeddings.eval import word_matching
-
-    calls = []
-    monkeypatch.setattr(word_matching, "lower_case", lambda word: calls.append(word) or word.lower())
-    vectors = Vectors(["a", "b", "c"], np.eye(3, dtype=np.float32), compose=calls.append)
-    word_matching.look_up(vectors, ["a"])
-    assert not calls
 
 
 def test_interval_equals_the_naive_bootstrap(files, vectors):
@@ -190,15 +172,6 @@ def test_paired_test_over_sentences(files, vectors):
     assert found["words with a vector"].items == scores[1][-1].covered.sum()
     same = compare_scores([scores[0], scores[0]])[-1]
     assert (same.difference, same.low, same.high, same.p) == (0, 0, 0, 1)
-
-
-def test_no_value_has_a_reason(tmp_path):
-    (tmp_path / "train").write_text("only\tX\n")
-    (tmp_path / "test").write_text("a\tX\nb\tY\n")
-    results = evaluate(Vectors(["only"], np.ones((1, 2))), tagging=f"{tmp_path / 'train'},{tmp_path / 'test'}")
-    assert {(one.value, one.low, one.reason) for one in learned(results)} == {
-        (None, None, "no word of the test text has a vector")
-    }
 
 
 def test_conllu_and_two_columns_are_equivalent(tmp_path):

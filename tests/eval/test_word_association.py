@@ -74,12 +74,6 @@ def test_an_interval_and_a_paired_test_are_over_target_words(tmp_path):
     assert test.p < 0.05
 
 
-def test_words_without_vectors(tests):
-    effect, p = evaluate(Vectors(["x1", "y1"], np.eye(2)), association=tests)
-    assert (effect.value, p.value) == (None, None)
-    assert "fewer than two words" in effect.reason
-
-
 def test_a_test_of_another_shape_leaves_the_others_their_results(vectors, tests):
     alone = evaluate(vectors, association=tests)
     lines = tests.read_text().splitlines()

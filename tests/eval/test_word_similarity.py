@@ -79,12 +79,6 @@ def test_published_layouts(tmp_path, layout):
     assert found.ratings == [1.58, 9.2]
 
 
-def test_a_file_takes_precedence_over_a_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "wordsim353").write_text("a b 1\n")
-    assert read_word_pairs("wordsim353").pairs == [("a", "b")]
-
-
 def test_words_without_a_vector_but_zeros_are_not_covered(tmp_path):
     """They would have a cosine of 0 with every word."""
     path = tmp_path / "pairs.tsv"

@@ -35,15 +35,6 @@ def test_codes_equal_the_naive_ones(counts):
     assert codes_of(counts) == naive_objectives.huffman_codes(counts)
 
 
-@pytest.mark.parametrize("counts", COUNTS[1:], ids=len)
-def test_codes_are_a_complete_prefix_code_with_short_codes_for_frequent_words(counts):
-    lengths = np.array([len(code) for code in codes_of(counts)])
-    assert sum(0.5**lengths) == 1
-    assert (np.diff(lengths[np.argsort(counts)[::-1]]) >= 0).all() or len(set(counts)) < len(counts)
-    entropy = -sum(count / sum(counts) * np.log2(count / sum(counts)) for count in counts)
-    assert entropy <= lengths @ np.array(counts) / sum(counts) < entropy + 1
-
-
 def test_the_first_rows_are_used_most():
     counts = np.array(COUNTS[-1])
     paths, starts, _ = paths_from_root(huffman_tree(counts))

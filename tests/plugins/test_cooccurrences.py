@@ -77,13 +77,6 @@ def test_gathered_neighbours_stay_within_the_memory_limit(encoded, monkeypatch):
     assert memory / 2 < max(sizes) <= memory
 
 
-def test_all_words_of_the_corpus_and_lines_at_chunk_borders(monkeypatch):
-    monkeypatch.setattr(cooccurrences, "CHUNK", 4)
-    with Corpus(["a b c d", "", "e f", "a a", "", "g", ""]).encode() as encoded:
-        words = len(encoded.vocabulary)
-        assert as_dict(count(encoded, words)) == pytest.approx(naive_counts(encoded, words, 4))
-
-
 def test_counts_are_in_a_random_order_that_the_seed_determines(encoded):
     orders = [count(encoded, seed=seed).array[["row", "column"]].tolist() for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]

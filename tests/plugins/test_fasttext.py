@@ -192,23 +192,6 @@ def blocks_read(data, total, stream):
         before = int(block.cursor[POSITION])
 
 
-@pytest.fixture(scope="module")
-def model():
-    """A model of a small text in which long words have two kinds of contexts."""
-    rng = np.random.default_rng(1)
-    kinds = {"government": ["senate", "minister", "parliament"], "mountain": ["summit", "glacier", "valley"]}
-    lines = [[name, *rng.permutation(others)] for name, others in kinds.items() for _ in range(400)]
-    rng.shuffle(lines)
-    return em.FastText(dim=24, min_count=1, epochs=6, subsample=0).train(em.Corpus(lines), threads=1)
-
-
-def test_misspelt_words_are_near_the_correct_ones(model):
-    near = model.vectors.most_similar
-    assert near("goverment", top=1)[0][0] == "government"
-    assert near("mountian", top=1)[0][0] == "mountain"
-    assert near("glaciar", top=1)[0][0] == "glacier"
-
-
 @pytest.mark.parametrize("hashes", [1, 2, 3])
 def test_words_are_means_of_all_rows_of_their_ngrams(hashes, tmp_path):
     trainer = em.FastText(dim=8, epochs=2, min_count=1, buckets=40, hashes=hashes)

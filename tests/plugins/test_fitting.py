@@ -286,17 +286,6 @@ def test_equals_ridge_regression_with_the_best_penalty_on_dev(scales):
     np.testing.assert_allclose(tensor(products), tensors[best], rtol=2e-3, atol=2e-4 * abs(tensors[best]).max())
 
 
-def test_recovers_a_known_tensor():
-    rng = np.random.default_rng(3)
-    known = rng.normal(size=(4, 16))
-    train, dev = (
-        PhraseVectors(p.x, p.y, (pairs(p.x, p.y) @ known.T).astype(np.float32)) for p in (part(4, 400), part(5))
-    )
-    products, penalty = fitting.solve_products(train, dev, rng)
-    assert penalty == fitting.PENALTIES[-1]
-    np.testing.assert_allclose(tensor(products), known, atol=0.05)
-
-
 def test_many_phrases_are_sampled(monkeypatch):
     train, dev = part(0, 50), part(1)
     some = np.random.default_rng(7).permutation(50)[:20]

@@ -15,7 +15,6 @@ from paragraph_blocks import (
     DOCUMENTS,
     LENGTHS,
     WORDS,
-    dbow_tables,
     filled_block,
     positions_with_documents,
     random_tables,
@@ -26,11 +25,9 @@ from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
 from embeddings.kernels.document_kernels import learn_block
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
-from embeddings.kernels.random_numbers import shared_noise_count
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
-from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
 from embeddings.plugins.paragraph_dbow import fill_sampled_block
 from embeddings.plugins.paragraph_dm import ConcatenatedBatches
@@ -99,28 +96,6 @@ def test_sampled_words_are_drawn_from_windows():
     counts = np.bincount(np.array(distances) + 4, minlength=9)
     expected = [sum((abs(d) <= reach) / (2 * reach + 1) for reach in range(1, 5)) / 4 for d in range(-4, 5)]
     np.testing.assert_allclose(counts / 300, expected, atol=0.09)
-
-
-@pytest.mark.parametrize("negatives", [1, 5, 12])
-def test_weights_of_shared_negative_samples(negatives):
-    """Each pair of document and word gets `negatives` negative terms other than the word itself, shared or not."""
-    documents, output = random_tables(np.float64, DOCUMENTS, WORDS)
-    noise = shared_noise_count(negatives)
-    block, buffers = filled_block(noise), tallying_buffers(1, 4 * (1 + noise), documents.width, np.float64)
-    first, last = block.cursor[FIRST], block.cursor[LAST]
-    for words in ([3], [3, 3], [1, 3, 1, 2]):
-        p = len(words)
-        block.cursor[FIRST], block.cursor[LAST] = first, first + p
-        block.words[first : first + p], block.documents[first : first + p] = words, 0
-        block.noise[first : first + p] = 5
-        block.noise[first, 0] = 3
-        dbow.learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.01)
-        positive, weights = buffers.weights[:p], buffers.weights[p : p + p * noise]
-        assert (positive == 1).all()
-        per_word = negatives / noise / p
-        assert weights[0] == pytest.approx(per_word * sum(word != 3 for word in words))
-        assert weights[1:] == pytest.approx(per_word * p)
-    assert last > first + 4
 
 
 @pytest.mark.parametrize("is_concat", [False, True], ids=["sum", "concat"])

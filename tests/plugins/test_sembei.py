@@ -83,13 +83,6 @@ def test_compositional_accepts_the_letter_whose_lower_case_is_two_code_points():
     assert model.vectors["i\u0307x"].any()
 
 
-def test_words_of_a_category_are_similar(model):
-    for kind, others in ((ANIMALS, PLACES), (PLACES, ANIMALS)):
-        for word in kind:
-            alike = [model.vectors.similarity(word, other) for other in kind if other != word]
-            assert min(alike) > max(model.vectors.similarity(word, other) for other in others)
-
-
 def test_output_tables_predict_right_and_left_neighbours(model):
     """The vector of a verb scores its objects with the right table, its subjects with the left one."""
     ids = model.vocabulary.ids

@@ -183,16 +183,6 @@ def share_copy(network, table, dim):
     return copy
 
 
-@pytest.mark.parametrize("name", ["context2vec", "c2w"])
-def test_the_loss_of_held_out_text_falls(name, tmp_path):
-    (tmp_path / "text.txt").write_text("\n".join(TEXTS))
-    stopping = em.EarlyStopping(validation=tmp_path / "text.txt", patience=30)
-    settings = SMALL | TRAINERS[name] | {"epochs": 5, "objective": "full-softmax"}
-    model = em.train(name, TEXTS, threads=1, callbacks=[stopping], **settings)
-    losses = model.record["early_stopping"]["scores"]
-    assert losses[-1] > losses[0] + 0.1
-
-
 @pytest.mark.parametrize(("chosen", "used"), [("active", "active"), (None, "passive")])
 def test_waiting_threads_of_pytorch_sleep(chosen, used, monkeypatch):
     """Unless the user has chosen otherwise: threads that spin make training ten times slower on a busy machine."""
