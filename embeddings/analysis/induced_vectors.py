@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,10 @@ from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.system import available_threads
-from embeddings.vectors.pooling import DEFAULT_CONSTANT
 from embeddings.vectors.search import word_list
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 CHUNK = 1 << 22  # tokens that are read at a time
-ContextWeights = Literal["equal", "sif"]
 Report = Callable[[int, int], object]
 Places = tuple[NDArray[np.int64], NDArray[np.int32], int]  # positions of occurrences, their words, and their tokens
 
@@ -50,8 +48,7 @@ class ContextReader:
     """A corpus with the vectors of its words, from which means of contexts are read.
 
     A context is a word with a vector that is at most `window` words away in the same line. All contexts of a word have
-    one mean, over all its occurrences; weights "sif" are a / (a + p) for a word with the share p of the corpus, where
-    a is 0.001 (Arora, Liang and Ma 2017).
+    one mean, over all its occurrences.
 
     Raises:
         CorpusError: no word of the corpus has a vector.
@@ -61,7 +58,6 @@ class ContextReader:
     encoded: EncodedCorpus
     vectors: Vectors
     window: int
-    weights: ContextWeights
     threads: int | None = None
 
     def __post_init__(self) -> None:
@@ -100,13 +96,8 @@ class ContextReader:
         """
         from embeddings.kernels.text_pooling import ContextSums, ContextText, add_contexts
 
-        sums, weights, occurrences = np.zeros((number, self.vectors.dim)), np.zeros(number), np.zeros(number, np.int64)
-        type_weights = np.ones(len(self.rows), np.float32)
-        if self.weights == "sif":
-            vocabulary = self.encoded.vocabulary
-            shares = np.append(vocabulary.counts / max(vocabulary.total, 1), 0)
-            type_weights = np.asarray(DEFAULT_CONSTANT / (DEFAULT_CONSTANT + shares), np.float32)
-        arrays = self.encoded.ids, self.encoded.sentences, self.rows, type_weights, self.vectors.matrix
+        sums, (contexts, occurrences) = np.zeros((number, self.vectors.dim)), np.zeros((2, number), np.int64)
+        arrays = self.encoded.ids, self.encoded.sentences, self.rows, self.vectors.matrix
         text = ContextText(*(read_only(array) for array in arrays))
         # a thread adds the contexts of its own words only, so that sums do not depend on the number of threads
         threads = min(self.threads or available_threads(), number)
@@ -115,11 +106,11 @@ class ContextReader:
                 continue
             line = int(sentence_of(self.encoded, positions[:1])[0])
             buffers = np.zeros((threads, self.vectors.dim), np.float32)
-            results = [ContextSums(sums, weights, occurrences, buffer) for buffer in buffers]
+            results = [ContextSums(sums, contexts, occurrences, buffer) for buffer in buffers]
             add = partial(add_contexts, text, positions, slots, size, self.window, line)
             with ThreadPoolExecutor(threads, thread_name_prefix="contexts") as pool:
                 list(pool.map(add, [(thread, threads) for thread in range(threads)], results))
-        sums /= np.where(weights > 0, weights, 1)[:, None]
+        sums /= np.maximum(contexts, 1)[:, None]
         return ContextMeans(sums, occurrences)
 
 
@@ -131,14 +122,13 @@ MIN_CONDITION = 1e-12  # smallest ratio of eigenvalues with which the regression
 class ContextMap:
     """A linear map from mean vectors of contexts to vectors of words.
 
-    matrix: (dim, dim) float32; the vector of a word is `matrix @ mean`. window, context_weights: how means are
-    computed. words: how many words it was fitted to. mean_cosine: between the vectors of these words and their images.
-    vectors: the fingerprint of the vectors, to which alone it applies. corpus: that of the corpus.
+    matrix: (dim, dim) float32; the vector of a word is `matrix @ mean`. window: of the means. words: how many words it
+    was fitted to. mean_cosine: between the vectors of these words and their images. vectors: the fingerprint of the
+    vectors, to which alone it applies. corpus: that of the corpus.
     """
 
     matrix: NDArray[np.float32]
     window: int
-    context_weights: ContextWeights
     words: int
     mean_cosine: float
     vectors: str
@@ -154,7 +144,6 @@ def fit_context_map(
     corpus: Corpus | EncodedCorpus,
     *,
     window: WindowSize | None = None,
-    context_weights: ContextWeights = "equal",
     min_count: Positive = 100,
     ridge: Annotated[float, Range(ge=0)] = 0.0,
     threads: int | None = None,
@@ -168,7 +157,6 @@ def fit_context_map(
         vectors: a model or vectors, or the path of either.
         corpus: the text, best the one that the vectors were trained on, read in the same way.
         window: the number of words on each side that are contexts; by default as in training, or 5.
-        context_weights: the weights of the words around a word; "sif" gives frequent words less.
         min_count: fit the map to words that occur at least N times.
         ridge: the strength of regularisation of the fit, for few words: this times the mean eigenvalue of the matrix
             of the normal equations is added to its diagonal.
@@ -183,9 +171,9 @@ def fit_context_map(
     """
     source = load_source(vectors)
     window = check_value("window", recorded_window(source) if window is None else window, WindowSize, {})
-    check_arguments(fit_context_map, context_weights=context_weights, min_count=min_count, ridge=ridge)
+    check_arguments(fit_context_map, min_count=min_count, ridge=ridge)
     encoded, word_vectors = as_encoded(corpus), as_vectors(source)
-    reader = ContextReader(encoded, word_vectors, window, context_weights, threads)
+    reader = ContextReader(encoded, word_vectors, window, threads)
     counts = encoded.vocabulary.counts
     ids = np.flatnonzero((reader.rows[:-1] >= 0) & (counts >= min_count))[:MAX_WORDS]
     if not len(ids):
@@ -198,9 +186,8 @@ def fit_context_map(
     targets = word_vectors.matrix[reader.rows[ids]]
     matrix = regression(means, targets, np.log(counts[ids]), ridge).astype(np.float32)
     cosines = (normalize(means @ matrix.T.astype(np.float64)) * normalize(targets)).sum(axis=1)
-    return ContextMap(
-        matrix, window, context_weights, len(ids), float(cosines.mean()), word_vectors.fingerprint, encoded.fingerprint
-    )
+    fingerprints = word_vectors.fingerprint, encoded.fingerprint
+    return ContextMap(matrix, window, len(ids), float(cosines.mean()), *fingerprints)
 
 
 def regression(
@@ -257,7 +244,7 @@ class ContextInducer:
         vectors: a model or vectors, or the path of either.
         corpus: the text with the words.
         context_map: as `fit_context_map` returns it; without one, a vector is the mean of those around the word.
-        window, context_weights: without a map, how means are computed; see `fit_context_map`.
+        window: without a map, that of the means; see `fit_context_map`.
         threads: all available cores if not given; vectors do not depend on it.
 
     Raises:
@@ -272,26 +259,21 @@ class ContextInducer:
         context_map: ContextMap | None = None,
         *,
         window: WindowSize | None = None,
-        context_weights: ContextWeights | None = None,
         threads: int | None = None,
     ) -> None:
         source = load_source(vectors)
         self.vectors, self.encoded = as_vectors(source), as_encoded(corpus)
         if context_map is None:
             window = check_value("window", recorded_window(source) if window is None else window, WindowSize, {})
-            context_weights = context_weights or "equal"
-            check_value("context_weights", context_weights, ContextWeights, {})
             identity = np.eye(self.vectors.dim, dtype=np.float32)  # the vector of a word is the mean of those around it
             fingerprints = self.vectors.fingerprint, self.encoded.fingerprint
-            context_map = ContextMap(identity, window, context_weights, 0, 0.0, *fingerprints)
-        elif window is not None or context_weights is not None:
-            raise SettingError(f"{S.window} and {S.context_weights} are those of the map: leave them out")
+            context_map = ContextMap(identity, window, 0, 0.0, *fingerprints)
+        elif window is not None:
+            raise SettingError(f"{S.window} is that of the map: leave it out")
         if context_map.vectors != self.vectors.fingerprint:
             raise SettingError("the map was fitted to other vectors; fit one to these")
         self.context_map = context_map
-        self.reader = ContextReader(
-            self.encoded, self.vectors, context_map.window, context_map.context_weights, threads
-        )
+        self.reader = ContextReader(self.encoded, self.vectors, context_map.window, threads)
 
     def __call__(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of words, (words, dim) float32; zeros for words without a context."""

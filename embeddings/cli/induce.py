@@ -34,7 +34,7 @@ from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 OF_MAP = ("min_count", "ridge")  # options of the fit alone
-FIT_OPTIONS = dict.fromkeys(("window", "context_weights", *OF_MAP))
+FIT_OPTIONS = dict.fromkeys(("window", *OF_MAP))
 MAP, MEAN = "a-la-carte", "mean"
 
 
@@ -117,8 +117,7 @@ def new_inducer(
     """The inducer for the options of a command, its map fitted unless it takes means as they are."""
     settings = {name: value for name, value in fit.items() if name != "method"}
     if fit["method"] == MEAN:
-        of_means = {name: settings[name] for name in ("window", "context_weights")}
-        return ContextInducer(source, encoded, threads=threads, **of_means)
+        return ContextInducer(source, encoded, threads=threads, window=settings["window"])
     fitted = fit_context_map(source, encoded, threads=threads, **settings, progress=bar)
     cosine = f"the mean cosine of their vectors and the mapped contexts is {fitted.mean_cosine:.3f}"
     bar.notice(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")

@@ -71,25 +71,24 @@ class ContextText(NamedTuple):
 
     ids: (tokens,) int32. lines: (lines + 1,) int64, where lines begin in `ids`; windows do not cross them.
     rows: (types,) int32, the row of each id in `matrix`, -1 for a word without a vector: it counts towards the window
-    size, but is not added. weights: (types,) float32, the factor of each word's vector. matrix: (words, dim) float32.
+    size, but is not added. matrix: (words, dim) float32.
     """
 
     ids: np.ndarray
     lines: np.ndarray
     rows: np.ndarray
-    weights: np.ndarray
     matrix: np.ndarray
 
 
 class ContextSums(NamedTuple):
     """Sums of the contexts of each of several words.
 
-    sums: (n, dim) float64, of the weighted vectors. weights: (n,) float64. occurrences: (n,) int64, those with at
+    sums: (n, dim) float64, of vectors; contexts: (n,) int64, their numbers. occurrences: (n,) int64, those with at
     least one context word. buffer: (dim,) float32, of one occurrence; each thread has its own.
     """
 
     sums: np.ndarray
-    weights: np.ndarray
+    contexts: np.ndarray
     occurrences: np.ndarray
     buffer: np.ndarray
 
@@ -118,16 +117,15 @@ def add_contexts(
         first = larger(position - window, text.lines[line])
         last = smaller(position + size + window, text.lines[line + 1])
         result.buffer[:] = 0
-        total = 0.0
+        total = 0
         for place in range(first, last):
             row = text.rows[text.ids[place]]
             if row >= 0 and not position <= place < position + size:
-                weight = text.weights[text.ids[place]]
-                total += weight
+                total += 1
                 for column in range(result.buffer.shape[0]):
-                    result.buffer[column] += weight * text.matrix[row, column]
+                    result.buffer[column] += text.matrix[row, column]
         if total > 0:
             result.occurrences[slot] += 1
-            result.weights[slot] += total
+            result.contexts[slot] += total
             for column in range(result.buffer.shape[0]):
                 result.sums[slot, column] += result.buffer[column]

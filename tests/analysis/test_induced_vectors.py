@@ -15,37 +15,31 @@ SENTENCES = st.lists(st.lists(st.sampled_from(LETTERS), min_size=1, max_size=9),
 KNOWN = em.Vectors(list("abce"), np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32))
 
 
-def naive_mean(sentences, phrase, window, weights):
+def naive_mean(sentences, phrase, window):
     """The mean vector around a phrase, and its number of occurrences with a context."""
-    n, rows, total, count = len(phrase), [], 0.0, 0
+    n, rows, count = len(phrase), [], 0
     for line in sentences:
         for i in range(len(line) - n + 1):
             if line[i : i + n] != phrase:
                 continue
             near = [word for word in line[max(0, i - window) : i] + line[i + n : i + n + window] if word in KNOWN]
-            rows += [weights[word] * KNOWN[word].astype(float) for word in near]
-            total += sum(weights[word] for word in near)
+            rows += [KNOWN[word].astype(float) for word in near]
             count += bool(near)
-    return (sum(rows) / total if rows else np.zeros(3)), count
+    return (sum(rows) / len(rows) if rows else np.zeros(3)), count
 
 
 @settings(max_examples=60)
-@given(SENTENCES, st.integers(1, 4), st.sampled_from(["equal", "sif"]), st.integers(1, 3))
-def test_means_equal_plain_loops(sentences, window, context_weights, threads):
+@given(SENTENCES, st.integers(1, 4), st.integers(1, 3))
+def test_means_equal_plain_loops(sentences, window, threads):
     encoded = em.Corpus(sentences, tokenizer="whitespace").encode()
     words = encoded.vocabulary.words
     if not any(word in KNOWN for word in words):
         return
-    counts = encoded.vocabulary.counts / len(encoded.ids)
-    shares = dict(zip(words, counts, strict=True))
-    weights = {word: 1.0 if context_weights == "equal" else 1e-3 / (1e-3 + share) for word, share in shares.items()}
-    inducer = em.analysis.ContextInducer(
-        KNOWN, encoded, window=window, context_weights=context_weights, threads=threads
-    )
+    inducer = em.analysis.ContextInducer(KNOWN, encoded, window=window, threads=threads)
     phrases = [[word] for word in LETTERS] + [["a", "b"], ["d", "d"]]
     rows, occurrences = inducer.rows_of([inducer.parts(" ".join(phrase)) for phrase in phrases])
     for phrase, row, number in zip(phrases, rows, occurrences, strict=True):
-        mean, count = naive_mean(sentences, phrase, window, weights)
+        mean, count = naive_mean(sentences, phrase, window)
         assert number == count
         assert row == pytest.approx(mean, abs=1e-5)
 
@@ -64,7 +58,7 @@ def test_the_map_is_that_of_weighted_least_squares(monkeypatch):
     vectors, corpus = sample_model()
     encoded = corpus.encode()
     ids = np.flatnonzero(encoded.vocabulary.counts >= 20)
-    means = ContextReader(encoded, vectors, 3, "equal").word_means(ids).means
+    means = ContextReader(encoded, vectors, 3).word_means(ids).means
     monkeypatch.setattr(induced_vectors, "CHUNK", len(encoded.ids) - 1)  # the last part is one word
     fitted = em.analysis.fit_context_map(vectors, corpus, window=3, min_count=20, threads=2)
     targets = vectors[[encoded.vocabulary.words[i] for i in ids]]
@@ -123,8 +117,6 @@ def test_what_cannot_be_fitted_is_refused(monkeypatch):
     with pytest.raises(SettingError, match="ridge"):
         em.analysis.fit_context_map(vectors, corpus, min_count=1)
     monkeypatch.undo()
-    with pytest.raises(SettingError, match="context_weights"):
-        em.analysis.fit_context_map(vectors, corpus, context_weights="odd")
     broken = em.Vectors(vectors.words, np.where(np.arange(60)[:, None] == 7, np.nan, vectors.matrix))
     with pytest.raises(SettingError, match="w7"):
         em.analysis.fit_context_map(broken, corpus)
