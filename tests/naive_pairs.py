@@ -37,17 +37,3 @@ def cosent_loss(units, ratings, temperature, weights):
     c = (units[:size] * units[size:]).sum(axis=1)
     pairs = [(i, j) for i in range(size) for j in range(size) if ratings[i] > ratings[j]]
     return size * np.log(1 + sum(weights[i] * weights[j] * np.exp((c[j] - c[i]) / temperature) for i, j in pairs))
-
-
-class DenseAdam:
-    """Adam as published, for all rows of a table at once."""
-
-    def __init__(self, shape):
-        self.mean, self.square, self.steps = np.zeros(shape), np.zeros(shape), 0
-
-    def step(self, values, gradient, rate):
-        self.steps += 1
-        self.mean = 0.9 * self.mean + 0.1 * gradient
-        self.square = 0.999 * self.square + 0.001 * gradient**2
-        mean, square = self.mean / (1 - 0.9**self.steps), self.square / (1 - 0.999**self.steps)
-        return values - rate * mean / (np.sqrt(square) + 1e-8)

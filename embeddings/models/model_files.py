@@ -63,6 +63,7 @@ REMOVED_SETTINGS: Mapping[str, Mapping[str, Any]] = {  # of earlier versions, wi
         "token_weights": ANY,
         "dims": ANY,
         "margin": ANY,
+        "optimizer": ANY,
     },
     "tensor-indexing": {"full_tensor": ANY},
     "sembei": {"window": 1},

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import implements, inline
-from embeddings.kernels.sparse_steps import StepRates
 
 
 class GradientRows(NamedTuple):
@@ -20,7 +19,7 @@ class GradientRows(NamedTuple):
 
 @implements(GradientRows)
 @inline
-def add_gradient(rows: GradientRows, i: int, gradient: np.ndarray, rates: StepRates) -> None:
+def add_gradient(rows: GradientRows, i: int, gradient: np.ndarray, rate: float) -> None:
     """Add to the gradient of row i."""
     for d in range(gradient.shape[0]):
         rows.moments[i, d] += gradient[d]

@@ -11,7 +11,7 @@ from embeddings.kernels.loss_tally import EXAMPLES, LOSS, STEPS
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import PADDING, address, copy_row, prefetch_l2, sum_rows
 from embeddings.kernels.separate_arrays import separate_zeros
-from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, StepRates, prefetch_row, step_rates, step_row
+from embeddings.kernels.sparse_steps import AdaGradRows, prefetch_row, step_row
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.plugins.text_pairs.pair_objectives import learn_units
 from embeddings.plugins.text_pairs.pair_stream import PairBlock, PairTexts
@@ -21,7 +21,7 @@ from embeddings.plugins.text_pairs.text_batch import TextBatch
 class SubwordBatch(NamedTuple):
     """The n-grams of words, and scratch memory of a thread; all is empty if words have no n-grams.
 
-    ngrams: `AdamRows` or `AdaGradRows`, (buckets, width).
+    ngrams: `AdaGradRows`, (buckets, width).
     offsets: int64 (vocabulary + 1,), where the n-grams of each word begin in `buckets`, int32 (n-grams of all words,).
     composed: (vocabulary, width), the rows of the words of a batch; is_composed: bool (vocabulary,), which these are.
     word_gradients: (words of a batch, width), the gradients of the different words, divided by their n-grams.
@@ -42,7 +42,7 @@ class SubwordBatch(NamedTuple):
 
 
 def new_subword_batch(
-    ngrams: AdamRows | AdaGradRows, offsets: np.ndarray, buckets: np.ndarray, words_of_batch: int
+    ngrams: AdaGradRows, offsets: np.ndarray, buckets: np.ndarray, words_of_batch: int
 ) -> SubwordBatch:
     """Memory for batches of up to this many words."""
     (count, width), total = ngrams.values.shape, len(buckets)
@@ -82,7 +82,7 @@ def compose_words(subwords: SubwordBatch, batch: TextBatch, words: np.ndarray, t
 class PairOperands(NamedTuple):
     """Texts, tables, the objective and scratch memory of one thread.
 
-    words: `AdamRows` or `AdaGradRows` of the rows of words.
+    words: `AdaGradRows` of the rows of words.
     subwords: the n-grams of words, if they have any.
     dim: components of a row without padding.
     objective: the operand of a `PairObjective`.
@@ -103,8 +103,6 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
     if size == 0:
         return
     texts = size * sides
-    # Steps are counted from 1 for the bias correction of Adam.
-    rates = step_rates(rate, buffers.tally[STEPS] + 1)
     gather_words(batch, operands.texts, block, size)
     rows = operands.words.values
     if operands.subwords.is_composed.shape[0] > 0:
@@ -118,7 +116,7 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
     batch.unit_gradients[:texts] = 0
     buffers.tally[LOSS] += learn_units(operands.objective, batch, block, size, sides)
     backprop_norms(batch, texts, operands.dim)
-    step_words(operands, rows, buffers.frozen, texts, rates)
+    step_words(operands, rows, buffers.frozen, texts, rate)
     buffers.tally[EXAMPLES] += size
     buffers.tally[STEPS] += 1
 
@@ -206,7 +204,7 @@ PREFETCH_DISTANCE = 3  # rows
 
 
 @inline
-def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, texts: int, rates: StepRates) -> None:
+def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, texts: int, rate: float) -> None:
     """One step of the row of each word of the batch, and of its n-grams.
 
     rows: the rows that texts are sums of.
@@ -229,13 +227,13 @@ def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, tex
             for d in range(gradient.shape[0]):
                 subwords.word_gradients[i, d] = share * gradient[d]
         if frozen.shape[0] == 0 or not frozen[row]:
-            step_row(words, row, gradient, rates)
+            step_row(words, row, gradient, rate)
     if subwords.is_composed.shape[0] > 0:
-        step_ngrams(subwords, batch, n, rates)
+        step_ngrams(subwords, batch, n, rate)
 
 
 @inline
-def step_ngrams(subwords: SubwordBatch, batch: TextBatch, words: int, rates: StepRates) -> None:
+def step_ngrams(subwords: SubwordBatch, batch: TextBatch, words: int, rate: float) -> None:
     """One step of the row of each n-gram of the different words of a batch, which are the first touched ones."""
     for i in range(words):
         subwords.is_composed[batch.touched[i]] = False
@@ -245,7 +243,7 @@ def step_ngrams(subwords: SubwordBatch, batch: TextBatch, words: int, rates: Ste
         batch.gradient[0, :] = 0
         addresses = subwords.addresses[begin:end]
         sum_rows(batch.factor, address(batch.gradient, 0), addresses, end - begin, subwords.composed.shape[1])
-        step_row(subwords.ngrams, subwords.touched[i], batch.gradient[0], rates)
+        step_row(subwords.ngrams, subwords.touched[i], batch.gradient[0], rate)
 
 
 @inline

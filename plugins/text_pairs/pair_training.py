@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.row_operations import PADDING, padded
 from embeddings.kernels.separate_arrays import separate_zeros
-from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
+from embeddings.kernels.sparse_steps import AdaGradRows
 from embeddings.models.model import Model
 from embeddings.models.subword_composer import composer
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
@@ -130,11 +130,6 @@ class PairSettings(TextVectorSettings):
         le=100,
         search=SearchRange(0.03, 0.1, log=True),
     )
-    optimizer: Literal["adam", "adagrad"] = option(
-        "adagrad",
-        "Steps of the rows of a batch. adagrad: AdaGrad, with less memory and time; adam: Adam, as PyTorch's "
-        "SparseAdam, which requires a lower learning rate.",
-    )
     word_dropout: float = option(
         0.0, "Share of words that are dropped from texts at random, against overfitting.", ge=0, le=0.9
     )
@@ -143,7 +138,7 @@ class PairSettings(TextVectorSettings):
     )
     learning_rate: float = option(
         0.05,
-        "Learning rate at the start, after the warm-up. With adam, about 0.01 is better, and 0.004 for ratings.",
+        "Learning rate at the start, after the warm-up.",
         gt=0,
         le=100,
         search=SearchRange(0.005, 0.2, log=True),
@@ -238,8 +233,7 @@ class DualEncoder(Trainer, PairSettings):
         state = {}
         for name, table in tables.items():
             changes: dict[str, Any] = {"rows": table.rows, "axis": table.axis, "saved_as": None}
-            slots, changes["on_merge"] = (2, "mean-changed") if self.optimizer == "adam" else (1, "sum")
-            state[f"{name}_moments"] = Table(**changes, dim=table.dim, slots=slots, is_concatenated=True)
+            state[f"{name}_moments"] = Table(**changes, dim=table.dim, on_merge="sum")
         return tables | state
 
     def export(self, saved: Arrays, vocabulary: Vocabulary) -> Arrays:
@@ -247,12 +241,10 @@ class DualEncoder(Trainer, PairSettings):
         composed = SubwordVectors(saved[NGRAMS], self.min_n, self.max_n)(vocabulary.words)
         return {VECTORS: saved[WORDS] + composed, **saved}
 
-    def optimizer_rows(self, arrays: Arrays, name: str) -> AdamRows | AdaGradRows:
+    def optimizer_rows(self, arrays: Arrays, name: str) -> AdaGradRows:
         """A table with the state of its optimizer; empty if it is not learned."""
-        kind = AdamRows if self.optimizer == "adam" else AdaGradRows
-        if name not in arrays:
-            return kind(NO_ROWS, NO_ROWS)
-        return kind(arrays[name], arrays[f"{name}_moments"])
+        empty = AdaGradRows(NO_ROWS, NO_ROWS)
+        return AdaGradRows(arrays[name], arrays[f"{name}_moments"]) if name in arrays else empty
 
     def scaled_ratings(self, sides: int, order: np.ndarray, ratings: np.ndarray) -> np.ndarray:
         """The ratings of all pairs from 0 to 1, as the objective needs them; empty if it does not."""

@@ -71,11 +71,3 @@ def test_the_composed_vector(folder):
     np.testing.assert_array_equal(np.array(text.split("\t"), np.float32), expected)
     numbers = json.loads(expect("compose", folder / "model", "w1", "w2", "--vector", "--json").stdout)
     np.testing.assert_array_equal(np.array(numbers, np.float32), expected)
-
-
-def test_vectors_of_any_kind_are_added(folder):
-    command = ["compose", folder / "vectors.bin", "w1", "w2", "--vector"]
-    text = expect(*command, "--function", "additive").stdout
-    vectors = em.load(folder / "vectors.bin")
-    np.testing.assert_array_equal(np.array(text.split("\t"), np.float32), vectors["w1"] + vectors["w2"])
-    assert expect(*command).stdout == text

@@ -70,23 +70,3 @@ def test_lines_of_a_text_are_numbered(models, tmp_path):
     assert vectors.words == ["0", "1", "2", "3"]
     assert vectors.matrix.any(axis=1).tolist() == [True, False, False, True]
     assert "exists" in refused("infer", models[0], tmp_path / "lines", "-o", tmp_path / "v.npy", code=1)
-
-
-def test_tags_of_several_columns(documents, tmp_path):
-    """Labels are categories with vectors of their own, and known tags of new documents; the first tag is the name."""
-    columns, model = [*COLUMNS, "--tag-column", "label"], tmp_path / "m"
-    expect("train", "paragraph-dm", documents, "-o", model, *columns, *SMALL, "--tag-combination", "sum")
-    near = table(expect("neighbours", model, "--documents", "sea", "--top", 20).stdout)
-    assert sum(row["neighbour"].startswith("sea/") for row in near) > 10
-    expect("export", model, tmp_path / "tags.parquet", "--table", "documents")
-    tags = em.load(tmp_path / "tags.parquet").words
-    assert sorted(tag for tag in tags if "/" not in tag) == ["hill", "sea", "town"]
-    expect("infer", model, documents, "-o", tmp_path / "known.npy", *columns, "--quiet")
-    expect("infer", model, documents, "-o", tmp_path / "alone.npy", *COLUMNS, "--quiet")
-    known, alone = (em.load(tmp_path / f"{name}.npy") for name in ("known", "alone"))
-    with documents.open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert known.words == alone.words == [row["tag"] for row in rows]
-    assert not np.array_equal(known.matrix, alone.matrix)
-    inferred = em.load_model(model).infer([row["text"] for row in rows], tags=[[row["label"]] for row in rows])
-    np.testing.assert_array_equal(inferred, known.matrix)

@@ -95,14 +95,6 @@ def test_noise_weights_are_powers_of_counts():
     np.testing.assert_allclose(probabilities(alias_table(words.noise_weights(0.75))), expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_draws_follow_the_weights(seed):
-    counts = np.round(1e6 / np.arange(1, 301)).astype(np.int64)
-    weights = Vocabulary([str(i) for i in range(300)], counts).noise_weights(0.75)
-    drawn = draw_words(alias_table(weights), random_sequence(thread_keys(seed, 1)[0], 100_000))
-    assert chisquare(np.bincount(drawn, minlength=300), weights * 100_000).pvalue > SIGNIFICANCE
-
-
 def test_draws_equal_the_twins():
     table, bits = alias_table(np.arange(1.0, 50)), random_sequence(np.uint64(3), 2000)
     assert draw_words(table, bits).tolist() == [naive.draw_word(table, int(number)) for number in bits]

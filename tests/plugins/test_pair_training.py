@@ -50,9 +50,8 @@ def test_pairs_without_known_words_are_dropped_and_counted():
         train([("a b", "c"), ("a", "d")], min_count=2)
 
 
-@pytest.mark.parametrize("optimizer", [pytest.param("adam", marks=pytest.mark.slow), "adagrad"])
-def test_a_model_is_trained_further_by_another_objective(optimizer):
-    model = train(thing_pairs(), optimizer=optimizer)
+def test_a_model_is_trained_further_by_another_objective():
+    model = train(thing_pairs())
     rated = em.continue_training(
         model, rated_pairs(), objective="cosent", batch_size=8, epochs=30, learning_rate=0.01, threads=1
     )
