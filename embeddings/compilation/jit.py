@@ -43,7 +43,10 @@ def implements(operand: type) -> Callable[[Function], Function]:
 
 
 def dispatched(function: Function) -> Function:
-    """Define a helper whose implementation, compiled into its callers, depends on the type of its first argument."""
+    """Define a helper whose implementation, compiled into its callers, depends on the type of its first argument.
+
+    The body of the function is not used.
+    """
 
     @wraps(function)
     def call(operand: Any, *args: Any) -> Any:

@@ -68,7 +68,6 @@ def learn_documents(operands: Any, block: Block, buffers: StepBuffers, rate: flo
 
     If `frozen`, only row 0 of `operands.documents` is updated, the vector of the document.
     """
-    raise NotImplementedError
 
 
 @entry_point

@@ -159,7 +159,6 @@ def run_step(
     Inputs 0 to m of the buffers predict word i of the block. The `slot` tells which output rows of words are used.
     Its random words are `block.noise[i, first:]`. If `frozen`, there is one input, and only this one is updated.
     """
-    raise NotImplementedError
 
 
 @inline_source

@@ -345,7 +345,6 @@ def predict(
     positives: np.ndarray, noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
     """One step in which all inputs predict all positives."""
-    raise NotImplementedError
 
 
 @implements(LatticeOperands)
