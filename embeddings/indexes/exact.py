@@ -23,17 +23,26 @@ from embeddings.support.threads import run_slices
 FEW_QUERIES = 8  # up to this number a product per query is faster: BLAS first copies all rows into another layout
 
 
-def products(units: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The products (queries, rows) of unit rows with `queries` (queries, dim), both float32.
+BYTES_PER_THREAD = 1 << 25  # of rows; fewer are read before a thread has started
 
-    Few queries are answered in the thread of the caller. The threads that BLAS starts for each of them would wait for
-    those of other callers, so that a server with 8 threads would answer fewer queries than with one.
+
+def products(units: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The products (queries, rows) of unit rows with `queries` (queries, dim) float32.
+
+    Rows are float32, or for at most `FEW_QUERIES` also float16 or int8. Few queries are not answered by BLAS, whose
+    threads would wait for those of other callers: a server with 8 threads would answer fewer queries than with one.
     """
     if len(queries) > FEW_QUERIES:
         return np.asarray(queries @ units.T)
     scores = np.empty((len(queries), len(units)), np.float32)
+    is_half = units.dtype == np.float16
+    kernel, rows = (multiply_halves, units.view(np.uint16)) if is_half else (multiply, units)
     for query, row in zip(queries, scores, strict=True):
-        multiply(units, query, row)
+
+        def work(part: slice, query: np.ndarray = query, row: np.ndarray = row) -> None:
+            kernel(rows[part], query, row[part])
+
+        run_slices(len(units), work, least=BYTES_PER_THREAD // max(1, units.strides[0]))
     return scores
 
 
@@ -45,6 +54,21 @@ def multiply(units: np.ndarray, query: np.ndarray, scores: np.ndarray) -> None:
         for d in range(row.shape[0]):
             total += row[d] * query[d]
         scores[i] = total
+
+
+@entry_point
+def multiply_halves(bits: np.ndarray, query: np.ndarray, scores: np.ndarray) -> None:
+    """The product of each row with one query; `bits` (rows, dim) uint16 are those of float16 numbers.
+
+    As bits of a float32, exponent and fraction of a float16 are its number times 2**-112.
+    """
+    for i in range(scores.shape[0]):
+        row, total = bits[i], np.float32(0)
+        for d in range(row.shape[0]):
+            number = np.uint32(row[d])
+            wide = np.uint32((number & 0x7FFF) << 13 | (number & 0x8000) << 16)
+            total += wide.view(np.float32) * query[d]
+        scores[i] = total * np.float32(2.0**112)
 
 
 CHUNK = 64

@@ -42,14 +42,20 @@ def map_in_order(
 QUERIES_PER_THREAD = 64  # fewer are not worth a thread
 
 
-def run_slices(n_queries: int, work: Callable[[slice], None], threads: int | None = None) -> None:
-    """Call `work` with slices that cover all queries, on at most `threads`, by default all cores, if they pay off."""
-    threads = max(1, min(threads or available_threads(), n_queries // QUERIES_PER_THREAD))
+def run_slices(
+    n_items: int, work: Callable[[slice], None], threads: int | None = None, least: int = QUERIES_PER_THREAD
+) -> None:
+    """Call `work` with slices that cover all items, on at most `threads`, by default all cores, if they pay off.
+
+    Arguments:
+        least: items of a thread, by default of queries.
+    """
+    threads = max(1, min(threads or available_threads(), n_items // least))
     if threads == 1:
-        work(slice(0, n_queries))
+        work(slice(0, n_items))
         return
-    # integers, so that all slices together cover each query once
-    bounds = [n_queries * thread // threads for thread in range(threads + 1)]
+    # integers, so that all slices together cover each item once
+    bounds = [n_items * thread // threads for thread in range(threads + 1)]
     slices = [slice(start, stop) for start, stop in pairwise(bounds)]
     with ThreadPoolExecutor(threads, thread_name_prefix="search") as pool:
         list(pool.map(work, slices))

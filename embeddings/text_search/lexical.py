@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from embeddings.compilation.jit import entry_point
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.vocabulary import Vocabulary
@@ -175,11 +176,20 @@ def lexical_scores(segments: Sequence[Segment], weights: Mapping[str, float]) ->
             start, stop = (0, 0) if number is None else segment.arrays["term_starts"][number : number + 2]
             found.append([segment.arrays[name][start:stop] for name in ("posting_texts", "posting_counts")])
         n_with = sum(
-            int(segment.live[texts].sum()) for segment, (texts, _) in zip(segments, found, strict=True) if len(texts)
+            len(texts) if segment.live_count == len(segment) else int(segment.live[texts].sum())
+            for segment, (texts, _) in zip(segments, found, strict=True)
         )
         weight = word_weight * np.log(1 + (n_texts - n_with + 0.5) / (n_with + 0.5))
         for segment, (texts, counts), total in zip(segments, found, scores, strict=True):
-            lengths = segment.arrays["lengths"][texts]
-            norms = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / max(mean_length, 1e-9))
-            total[texts] += (weight * counts / (counts + norms)).astype(np.float32)  # a text occurs once
+            add_word(texts, counts, segment.arrays["lengths"], max(mean_length, 1e-9), weight, total)
     return scores
+
+
+@entry_point
+def add_word(
+    texts: np.ndarray, counts: np.ndarray, lengths: np.ndarray, mean_length: float, weight: float, scores: np.ndarray
+) -> None:
+    """Add the part of a word to the scores of its texts; `weight` is that of the formula times the logarithm."""
+    for i in range(texts.shape[0]):
+        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths[texts[i]] / mean_length)
+        scores[texts[i]] += np.float32(weight * counts[i] / (counts[i] + norm))

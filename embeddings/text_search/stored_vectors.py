@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.indexes.exact import FEW_QUERIES, multiply, products
+from embeddings.indexes.exact import FEW_QUERIES, products
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.text_search.index_folder import SCALES, VECTORS
 from embeddings.vectors.compact_rows import to_int8
@@ -66,14 +66,11 @@ class StoredVectors:
 
     def scores(self, queries: np.ndarray) -> np.ndarray:
         """The cosines (queries, rows) float32 of all rows with unit queries (queries, dim) float32."""
-        if self.rows.dtype == np.float32:
-            return products(self.rows, queries)
-        scores = np.empty((len(queries), len(self)), np.float32)
-        # the kernel multiplies int8 directly; BLAS requires float32, which blocks keep small
-        if self.scales is not None and len(queries) <= FEW_QUERIES:
-            for query, row in zip(queries, scores, strict=True):
-                multiply(self.rows, query, row)
+        # BLAS requires float32, which blocks keep small
+        if self.rows.dtype == np.float32 or len(queries) <= FEW_QUERIES:
+            scores = products(self.rows, queries)
         else:
+            scores = np.empty((len(queries), len(self)), np.float32)
             for part in row_blocks(len(self), 4 * self.shape[1]):
                 scores[:, part] = products(self.rows[part].astype(np.float32), queries)
         return scores if self.scales is None else scores * self.scales

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from dataclasses import replace as replace_fields
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
 from pathlib import Path
@@ -24,8 +24,8 @@ from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm, WordRules
 from embeddings.errors import CorpusError, FormatError, OutputError, RegistryError, S, SettingError
-from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
-from embeddings.indexes.exact import products
+from embeddings.indexes.cosine_search import pair_cosines, product_error
+from embeddings.indexes.exact import products, shortlist
 from embeddings.models.embed import (
     DEFAULT_TEXT,
     load_source,
@@ -443,14 +443,15 @@ class TextIndex:
         ]
         stored: Any = self.stored(segments)
         for query, (scores, *parts) in enumerate(self.scores(segments, texts, vectors, top, allowed, lexical_weight)):
-            is_found = scores > -np.inf
-            found = np.flatnonzero(is_found if min_cosine is None else is_found & (parts[0] >= min_cosine))
-            exact_scores, margin = scores.__getitem__, 0.0
-            if texts is None and vectors is not None:
-                unit = vectors[query].astype(np.float64)  # `select_top` recomputes near ties
-                exact_scores, margin = partial(pair_cosines, stored, queries=unit), product_error(vectors)
-            rows, values = select_top(scores[found], top, (), margin, lambda i: exact_scores(found[i]))  # noqa: B023
-            best = found[rows]
+            if min_cosine is not None:
+                scores = np.where(parts[0] >= min_cosine, scores, -np.inf)
+            unit = None if texts is not None or vectors is None else vectors[query].astype(np.float64)
+            margin = 0.0 if unit is None else product_error(unit[None])
+            _, rows = shortlist(scores[None], min(top, len(scores)), margin)
+            rows = rows[scores[rows] > -np.inf]
+            values = scores[rows] if unit is None else pair_cosines(stored, rows, unit)  # which tells near ties apart
+            order = np.argsort(-values, kind="stable")[:top]
+            best, values = rows[order], values[order]
             columns = ([None] * len(best) if part is None else part[best].tolist() for part in parts)
             yield best.tolist(), values.tolist(), *columns
 
@@ -491,7 +492,8 @@ class TextIndex:
                     add_missing_cosines(stored, semantic, ranked, vectors[query], max(CANDIDATES, top))
                 references = None
                 if live is not None:
-                    references = lexical[live], products(sample, vectors[query : query + 1])[0]
+                    of_texts = lexical if len(live) == n_rows else lexical[live]
+                    references = of_texts, products(sample, vectors[query : query + 1])[0]
                 yield fused(lexical, semantic, is_allowed, lexical_weight, references), semantic, lexical
 
     def stored(self, segments: list[Segment]) -> JoinedVectors:

@@ -577,17 +577,17 @@ def test_a_search_sees_one_state(vectors, monkeypatch, method):
     """Another thread removes rows and compacts the index while the second query is answered."""
     index = TextIndex.build(vectors, table(some_texts(40)))
     index.add(table(some_texts(9, 2), 100))
-    expected, select_top, calls = found(index, ["w1", "w2", "w3"], method=method), text_index.select_top, []
+    expected, shortlist, calls = found(index, ["w1", "w2", "w3"], method=method), text_index.shortlist, []
 
-    def select_after_a_change(*arguments):
+    def list_after_a_change(*arguments):
         calls.append(arguments)
         if len(calls) == 2:
             index.remove([f"d{row}" for row in range(10)])
             index.compact()
-        return select_top(*arguments)
+        return shortlist(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(text_index, "select_top", select_after_a_change)
+        patch.setattr(text_index, "shortlist", list_after_a_change)
         assert found(index, ["w1", "w2", "w3"], method=method) == expected
     assert found(index, ["w1", "w2", "w3"], method=method) != expected
 
