@@ -6,9 +6,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder, warn_once
 from embeddings.corpora.documents import PREFIXED
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -25,7 +22,7 @@ from embeddings.corpora.reading.sources import File, Source, resolve_source, tot
 from embeddings.corpora.reading.tag_arrays import string_lists
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_pairs import PAIR_SIDES, PairFormat, PairReader
-from embeddings.corpora.reading.text_vectors import VECTOR_DIM, VectorFormat, split_weights
+from embeddings.corpora.reading.text_vectors import VECTOR_DIM, VectorFormat, join_teachers, split_weights, weighted
 from embeddings.corpora.reading.word_contexts import ContextFormat
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter, script_advice
@@ -162,6 +159,9 @@ class Corpus:
         resolved = [resolve_source(source) for source in given]
         self.sources = [item for items in resolved for item in items]
         self.weights = [weight or 1.0 for items, weight in zip(resolved, weights, strict=True) for _ in items]
+        self.teachers: dict[str, float] = {}
+        if vectors is not None:
+            self.sources, self.weights, self.teachers = join_teachers(self.sources, self.weights, vectors, text_column)
         self.paths = [Path(display_name(source)) for source in given if isinstance(source, str | os.PathLike)]
         formats = {"labels": labels, "pairs": pairs, "vectors": vectors}
         others = {
@@ -197,7 +197,7 @@ class Corpus:
         formats = {"labels": self.labels, "pairs": self.pairs, "vectors": self.vectors}
         given: dict[str, Any] = {name: asdict(one) for name, one in formats.items() if one is not None}
         if self.vectors is not None:
-            given["vectors"]["weights"] = self.weights
+            given["vectors"] |= {"weights": self.weights} | ({"teachers": self.teachers} if self.teachers else {})
         lines = {} if self.lines == "separate" else {"lines": self.lines}
         return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **lines, **given}
 
@@ -327,9 +327,3 @@ class Corpus:
             # if only some rows are read, no further file is opened ahead
             opener=FileOpener(self.sources if self.rows is None else [], threads), lines=self.lines,
         )  # fmt: skip
-
-
-def weighted(vectors: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
-    """Return vectors with a norm that is the weight of their source, (texts, dim)."""
-    norms: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors * (np.float32(weight) / norms)

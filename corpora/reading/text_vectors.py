@@ -1,8 +1,9 @@
 """Texts with vectors: columns of a table, read in batches, and encoded as documents of one sentence."""
 
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.columns import Columns
+from embeddings.corpora.reading.data_tables import DataTable, open_stream
 from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.rows import RowReader
-from embeddings.corpora.reading.sources import Source
+from embeddings.corpora.reading.sources import File, RemoteFile, Source
 from embeddings.corpora.reading.tables import Table
 from embeddings.errors import CorpusError, S
 from embeddings.printable import format_names
@@ -54,9 +56,9 @@ def text_vectors(texts: Any, vectors: Any) -> Any:
     return table
 
 
-def read_text_vectors(source: Source) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+def read_text_vectors(source: Source, rows: RowReader | None = None) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
     """Yield the texts of a table that are not empty, and their vectors, (texts, dim), a few thousand rows at a time."""
-    rows = VectorFormat().row_reader(None)
+    rows = rows or VectorFormat().row_reader(None)
     with open_table(source) as table:
         for part in rows.read(table):
             assert part.vectors is not None
@@ -73,7 +75,8 @@ def choose_column(table: Table, names: tuple[str, ...], candidates: list[str], s
 
 
 VECTOR_DIM = "vector_dim"  # in the description of a corpus: the dimension of the vectors of its texts
-WEIGHTED = re.compile(r"(.+):([0-9]*\.?[0-9]+)")
+TEACHERS = b"teachers"  # in the metadata of a Parquet schema: the name and weight of each teacher, as JSON
+WEIGHTED = re.compile(r"(.+):(-?[0-9]*\.?[0-9]+)")
 MAX_WEIGHT = 1000.0
 
 
@@ -103,6 +106,11 @@ class VectorFormat:
         return RowReader(resolve, "texts with vectors")
 
 
+def check_weight(weight: Any) -> float:
+    """The weight of a source or a teacher; raises SettingError if it is not positive."""
+    return float(check_value("weight", weight, float, {"gt": 0, "le": MAX_WEIGHT}))
+
+
 def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float | None]]:
     """The sources and their weights, None for a source without one."""
     plain, weights = [], []
@@ -112,6 +120,69 @@ def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float | None]
             source, weight = source
         elif isinstance(source, str) and not os.path.exists(source) and (match := WEIGHTED.fullmatch(source)):
             source, weight = match[1], float(match[2])
-        weights.append(check_value("weight", weight, float | None, {"gt": 0, "le": MAX_WEIGHT}))
+        weights.append(None if weight is None else check_weight(weight))
         plain.append(source)
     return plain, weights
+
+
+def weighted(vectors: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
+    """Return vectors with a norm that is the weight of their source or teacher, (texts, dim)."""
+    norms: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors * (np.float32(weight) / norms)
+
+
+def teachers_of(source: Source) -> dict[str, float]:
+    """The weights of the teachers by name that `teach` has recorded in a local Parquet file; empty for others."""
+    if not isinstance(source, File) or isinstance(source, RemoteFile) or not source.is_regular:
+        return {}
+    try:
+        recorded = json.loads((pa.parquet.read_schema(source.path).metadata or {})[TEACHERS])
+        return {str(name): float(weight) for name, weight in recorded.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, pa.ArrowException):
+        return {}  # a table of another program, or of another type
+
+
+def join_teachers(
+    sources: list[Source], weights: list[float], vectors: VectorFormat | None = None, text_column: str | None = None
+) -> tuple[list[Source], list[float], dict[str, float]]:
+    """The sources of vectors, their weights and their teachers; sources of different teachers become one table.
+
+    It has for each text the unit vectors of all teachers side by side, each times the weight of its source.
+    """
+    groups: dict[tuple[tuple[str, float], ...], list[int]] = {}
+    for number, source in enumerate(sources):
+        groups.setdefault(tuple(teachers_of(source).items()), []).append(number)
+    if len(groups) < 2:
+        return sources, weights, dict(next(iter(groups), ()))
+    form, by_name = vectors or VectorFormat(), dict[str, float]()
+    for known, (first, *_) in groups.items():
+        by_name |= {name: weight * weights[first] for name, weight in known or [(sources[first].name, 1.0)]}
+
+    def open_joined(groups: Sequence[list[int]]) -> Any:
+        texts: list[list[str]] = []
+        parts = []
+        for numbers in groups:
+            rows = form.row_reader(text_column)
+            batches = [(one, weights[number]) for number in numbers for one in read_text_vectors(sources[number], rows)]
+            texts.append([text for (some, _), _ in batches for text in some])
+            units = [weighted(matrix, weight).astype(np.float16) for (_, matrix), weight in batches]
+            parts.append(np.concatenate(units or [np.empty((0, 1), np.float16)]))
+            if texts[-1] != texts[0]:
+                same = [a == b for a, b in zip(texts[0], texts[-1], strict=False)]
+                row = same.index(False) if False in same else len(same)
+                names = f"{sources[groups[0][0]].name} and {sources[numbers[0]].name}"
+                numbers_of = f"{len(texts[0]):,} and {len(texts[-1]):,} texts, of which number {row + 1:,} differs"
+                raise CorpusError(f"{names} are of different teachers, which must have the same texts: {numbers_of}")
+        names_of = [text_column or TEXT_NAMES[0], form.vector_column or VECTOR_NAMES[0]]
+        return open_stream(text_vectors(texts[0], np.hstack(parts)).rename_columns(names_of))
+
+    return [JoinedTeachers([*groups.values()], open_joined)], [1.0], by_name
+
+
+class JoinedTeachers(DataTable):
+    """Texts with the vectors of several teachers, which are read when the table is opened."""
+
+    @property
+    def name(self) -> str:
+        """What the source is, for messages."""
+        return f"the joined vectors of {len(self.data)} teachers"

@@ -120,12 +120,15 @@ def from_settings(settings: type, only: Collection[str] | None = None) -> list[O
         type_, _ = split_optional(types[field.name])
         name = flag(field.name)
         switch = field.metadata.get("flags") or f"{name}/--no-{name.removeprefix('--')}"
+        is_repeatable = typing.get_origin(type_) is tuple
+        kind: Any = str if is_repeatable else type_
         options.append(
             Option(
                 [switch if type_ is bool else name, field.name],
-                type=click.Choice(typing.get_args(type_)) if typing.get_origin(type_) is Literal else type_,
+                type=click.Choice(typing.get_args(type_)) if typing.get_origin(type_) is Literal else kind,
+                multiple=is_repeatable,
                 default=field.default,
-                show_default=field.default is not None,
+                show_default=field.default is not None and not is_repeatable,
                 help=field.metadata.get("help"),
                 common=field.metadata.get("common", False),
             )

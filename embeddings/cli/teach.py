@@ -9,6 +9,7 @@ from embeddings.cli.options import OUTPUT, THREADS, Output, from_signature, opti
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
+from embeddings.corpora.reading.text_vectors import split_weights
 from embeddings.plugins.distillation.teach import load_teacher, teach
 
 
@@ -19,9 +20,11 @@ from embeddings.plugins.distillation.teach import load_teacher, teach
         option(
             "--model",
             "The teacher: a folder with model.onnx and tokenizer.json, or of sentence-transformers; or "
-            "python:module:function, a function from a list of texts to an array of vectors.",
+            "python:module:function, a function from a list of texts to an array of vectors. The vectors of several, "
+            "such as A and B:0.5, are joined, times the weight after the colon.",
             "FOLDER|python:MODULE:FUNCTION",
             required=True,
+            multiple=True,
         ),
         option("-o --out", "Output: Parquet with the columns text and embedding.", "FILE", required=True),
         *from_signature(teach, text_column="NAME", exclude="FILE..."),
@@ -30,7 +33,7 @@ from embeddings.plugins.distillation.teach import load_teacher, teach
     ],
 )
 def command(
-    *, texts: tuple[str, ...], model: str, out: str, text_column: str | None, exclude: tuple[str, ...],
+    *, texts: tuple[str, ...], model: tuple[str, ...], out: str, text_column: str | None, exclude: tuple[str, ...],
     threads: int | None, output: Output,
 ) -> None:  # fmt: skip
     """Write the vectors that a teacher gives TEXTS: tables, lines of text, or an output of `vocabulary`.
@@ -38,10 +41,15 @@ def command(
     An interrupted run continues when the command is repeated.
     """
     check_not_input([Path(out)], [("TEXTS", Path(path)) for path in texts], replaceable=())
+    names, given = split_weights(model)
+    weights = [weight or 1.0 for weight in given]
+    teachers = [load_teacher(name, threads) for name in names]
+    is_single = weights == [1.0]
     with Bar(output.quiet, "encoding") as bar:
         count = teach(
-            texts, load_teacher(model, threads), out, text_column=text_column, exclude=exclude, name=model,
-            force=output.force, progress=bar,
+            texts, teachers[0] if is_single else list(zip(teachers, weights, strict=True)), out,
+            text_column=text_column, exclude=exclude, name=names[0] if is_single else names, force=output.force,
+            progress=bar,
         )  # fmt: skip
     bar.notice(f"wrote the vectors of {quantity(count, 'text')} to {out}")
     if output.as_json:

@@ -22,6 +22,7 @@ from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, rea
         option("-o --out", "Output: Arrow (.arrow), or word and count lines (.txt).", "FILE", required=True),
         option("--merge", "Add the counts of another vocabulary.", "FILE", multiple=True),
         *from_signature(Vocabulary.select, min_count=None, max_vocab="N"),
+        option("--shares", "Keep an equal share of --max-vocab for each CORPUS, such as a language.", is_flag=True),
         option(
             "--min-documents",
             "Drop words that occur in fewer documents, which --documents defines; not with --merge.",
@@ -37,17 +38,26 @@ from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, rea
 )
 def command(
     *, corpus: tuple[str, ...], out: str, output: Output, merge: tuple[str, ...], min_count: int, max_vocab: int | None,
-    min_documents: int, documents: DocumentUnit, top: int, **settings: Any,
+    shares: bool, min_documents: int, documents: DocumentUnit, top: int, **settings: Any,
 ) -> None:  # fmt: skip
     """Count the words of CORPUS, save them for `train --vocabulary`, and print the most frequent."""
     check_vocabulary_path(out, force=output.force)
     exclude("min_documents", "merge", why=": other vocabularies have no documents")
     require("documents", "min_documents")
+    require("shares", "max_vocab")
+    exclude("shares", "min_documents", why=": each corpus is counted alone")
     text = Corpus(*corpus, **settings)
     check_outside_corpus(out, text)
     others = [read_vocabulary_file(path) for path in merge]
-    encoded = read_corpus(text, output.quiet)
-    vocabulary = encoded.vocabulary
+    if shares and max_vocab is not None:
+        share = max(max_vocab // len(corpus), 1)
+        vocabulary, *rest = (
+            read_corpus(Corpus(one, **settings), output.quiet).vocabulary.select(max_vocab=share) for one in corpus
+        )
+        others = [*rest, *others]
+    else:
+        encoded = read_corpus(text, output.quiet)
+        vocabulary = encoded.vocabulary
     for other in others:
         vocabulary = vocabulary.merge(other)
     counts = None

@@ -127,6 +127,8 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
     bounds = bounds or declared._asdict()
     if value is None and optional:
         return None
+    if typing.get_origin(kind) is tuple:  # of strings
+        return tuple(check_value(name, one, str, {}) for one in ([value] if isinstance(value, str) else value or ()))
     if typing.get_origin(kind) is Literal:
         choices = typing.get_args(kind)
         if value not in choices:

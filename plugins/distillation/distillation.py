@@ -9,7 +9,7 @@ Rows of character n-grams are learned so that their means reproduce the directio
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from embeddings.compilation.jit import entry_point
 from embeddings.corpora.reading.reader import is_table
 from embeddings.corpora.reading.sources import File, Source, resolve_source
-from embeddings.corpora.reading.text_vectors import read_text_vectors
+from embeddings.corpora.reading.text_vectors import join_teachers, read_text_vectors, split_weights
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S
 from embeddings.kernels.row_operations import padded
@@ -39,12 +39,13 @@ from embeddings.plugins.text_pairs.pair_training import (
     max_batch_words,
     new_text_batch,
 )
+from embeddings.printable import format_names
 from embeddings.settings import SearchRange, option
 from embeddings.support.imports import import_library
 from embeddings.support.logs import log
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import TrainingData
+from embeddings.training.training_data import TrainingData, as_corpus
 from embeddings.vectors.subwords import (
     MAX_NGRAM_LENGTH,
     SubwordVectors,
@@ -54,6 +55,8 @@ from embeddings.vectors.subwords import (
     ngram_hashes,
 )
 
+DIMS = 256, 512  # for one teacher, for several
+MAX_GAP = 0.1  # of the words of the texts without a vector
 RIDGE = 1e-3
 BLOCK = 8192  # texts at a time
 MAX_TEXTS = 1 << 17  # from which components are computed
@@ -132,6 +135,17 @@ def mean_cosine(
         norms = np.linalg.norm(sums, axis=1) * np.linalg.norm(target, axis=1)
         total += float((np.einsum("ij,ij->i", sums, target) / np.where(norms > 0, norms, 1)).sum(dtype=np.float64))
     return total / len(order)
+
+
+def word_table(source: Source, path: str) -> tuple[dict[str, int], NDArray[np.float32]]:
+    """The first row of each word, and the vectors, (rows, dim), of a table or a vector file."""
+    if has_columns(source):
+        batches = list(read_text_vectors(source))
+        words = [word for texts, _ in batches for word in texts]
+        matrix = np.concatenate([vectors for _, vectors in batches] or [np.empty((0, 1), np.float32)])
+    else:
+        words, matrix = list((given := load(path)).words), given.matrix
+    return dict(zip(reversed(words), reversed(range(len(words))), strict=True)), matrix
 
 
 def has_columns(source: Source) -> bool:
@@ -245,10 +259,19 @@ class Distillation(Trainer, TextVectorSettings):
     composer = staticmethod(new_composer)
     unsupported = frozenset({"freeze"})
 
-    word_vectors: str | None = option(
-        None,
+    dim: int = option(
+        0,
+        "Dimension of the vectors; 0: 256, or 512 for several teachers.",
+        ge=0,
+        le=65536,
+        search=SearchRange(64, 512, log=True),
+        common=True,
+    )
+    word_vectors: tuple[str, ...] = option(
+        (),
         "The teacher's vectors of words, from which rows start: a table with a column of words and one of vectors, or "
-        "any vector file. Words without a text are included. Use it with fewer than 50,000 texts.",
+        "any vector file. Words without a text are included. Use it with fewer than 50,000 texts. Repeatable, such as "
+        "for several languages: a word of several tables gets the mean of its vectors.",
         common=True,
     )
     batch_size: int = option(512, "Texts in a batch.", ge=1, le=16384, search=SearchRange(128, 1024, log=True))
@@ -276,8 +299,15 @@ class Distillation(Trainer, TextVectorSettings):
     def check_installation(self) -> None:
         """Raise an error before the corpus is read if the vectors of words cannot be read."""
         super().check_installation()
-        if self.word_vectors is not None and not has_columns(resolve_source(self.word_vectors)[0]):
-            has_model(self.word_vectors)
+        for path in split_weights(self.word_vectors)[0]:
+            if not has_columns(resolve_source(path)[0]):
+                has_model(path)
+
+    def run(self, corpus: Any, **others: Any) -> Model:
+        """Train a model; the default dimension depends on the number of teachers of the corpus."""
+        corpus = as_corpus(corpus, self)
+        trainer = self if self.dim else replace(self, dim=DIMS[len(corpus.teachers) > 1])
+        return super(Distillation, trainer).run(corpus, **others)
 
     def plan(self, data: TrainingData) -> Plan:
         """A model of word vectors whose means are text vectors.
@@ -332,6 +362,7 @@ class Distillation(Trainer, TextVectorSettings):
 
         record: dict[str, Any] = {
             "texts": len(order), "held_out_texts": len(held_out), "teacher_dim": teacher.shape[1],
+            **{name: one for name, one in data.encoded.meta["settings"]["vectors"].items() if name == "teachers"},
         }  # fmt: skip
 
         def export(saved: Arrays) -> Arrays:
@@ -375,25 +406,39 @@ class Distillation(Trainer, TextVectorSettings):
 
     def read_word_vectors(self, data: TrainingData) -> tuple[Vocabulary, NDArray[np.float32] | None]:
         """The vocabulary with the words that have vectors but no text, and the vector of each word, zeros for none."""
-        path, vocabulary = self.word_vectors, data.vocabulary
-        if path is None:
+        vocabulary = data.vocabulary
+        if not self.word_vectors:
             return vocabulary, None
-        source = resolve_source(path)[0]
-        if has_columns(source):
-            batches = list(read_text_vectors(source))
-            words = [word for texts, _ in batches for word in texts]
-            matrix = np.concatenate([vectors for _, vectors in batches] or [np.empty((0, 1), np.float32)])
-        else:
-            words, matrix = list((given := load(path)).words), given.matrix
-        row_of = {word: row for row, word in reversed(list(enumerate(words)))}
-        known = set(vocabulary.words)
+        paths, weights = split_weights(self.word_vectors)
+        sources, _, _ = join_teachers([resolve_source(path)[0] for path in paths], [one or 1.0 for one in weights])
+        tables = [word_table(*one) for one in zip(sources, paths, strict=False)]  # fewer sources if they are joined
         is_limited = data.encoded.meta["fixed_vocabulary"] or self.max_vocab is not None
-        others = [] if is_limited else [word for word in row_of if word not in known and len(word.split()) == 1]
-        all_words = [*vocabulary.words, *others]
-        rows = np.array([row_of.get(word, -1) for word in all_words], np.int64)
-        found = int(np.count_nonzero(rows[: len(vocabulary)] >= 0))
-        numbers = f"{found:,}", f"{len(vocabulary):,}", path, f"{len(others):,}"
-        log.info("%s of %s words of the texts have vectors in %s; it has %s words without a text", *numbers)
-        vectors = np.where((rows >= 0)[:, None], matrix[rows], np.float32(0)).astype(np.float32)
-        counts = np.append(vocabulary.counts, np.zeros(len(others), np.int64))
+        others = dict.fromkeys(word for row_of, _ in tables for word in row_of if len(word.split()) == 1)
+        for word in vocabulary.words:
+            others.pop(word, None)
+        all_words = [*vocabulary.words, *([] if is_limited else others)]
+        vectors = np.zeros((len(all_words), tables[0][1].shape[1]), np.float32)
+        numbers = np.zeros(len(all_words), np.int64)
+        for source, (row_of, matrix) in zip(sources, tables, strict=True):
+            rows = np.array([row_of.get(word, -1) for word in all_words], np.int64)
+            count = int(np.count_nonzero(rows[: len(vocabulary)] >= 0))
+            figures = f"{count:,}", f"{len(vocabulary):,}", source.name
+            log.info("%s of %s words of the texts have vectors in %s", *figures)
+            if not count or matrix.shape[1] != vectors.shape[1]:
+                sizes = f"expected vectors of {vectors.shape[1]} numbers as in {sources[0].name}, got {matrix.shape[1]}"
+                problem = f"{sizes} in" if count else "no text to train on has a word of"
+                raise CorpusError(f"{problem} {S.word_vectors(source.name)}")
+            vectors[rows >= 0] += matrix[rows[rows >= 0]]
+            numbers += rows >= 0
+        vectors /= np.maximum(numbers, 1).astype(np.float32)[:, None]
+        self.warn_of_gaps(vocabulary, numbers[: len(vocabulary)] == 0)
+        counts = np.append(vocabulary.counts, np.zeros(len(all_words) - len(vocabulary), np.int64))
         return Vocabulary(all_words, counts, total=vocabulary.total), vectors
+
+    def warn_of_gaps(self, vocabulary: Vocabulary, has_none: NDArray[np.bool_]) -> None:
+        """Warn if many words of the texts have no vectors, as those of a language without a table."""
+        share = vocabulary.counts[has_none].sum() / max(vocabulary.tokens, 1)
+        if share > MAX_GAP:
+            examples = format_names([str(vocabulary.words[row]) for row in np.flatnonzero(has_none)[:3]])
+            problem = f"{share:.0%} of the words of the texts have no vector in {S.word_vectors}, such as {examples}"
+            log.warning("%s: embed the vocabulary of all texts, in each language", problem)

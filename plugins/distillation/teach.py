@@ -4,6 +4,7 @@ Texts are encoded in groups. Each group is a file in the folder OUT.part until a
 killed run continues after its last complete group. Of this folder, only files that a run writes are ever removed.
 """
 
+import json
 import os
 import re
 import shutil
@@ -26,7 +27,7 @@ from embeddings.corpora.reading.reader import SourceReader, is_table, read_texts
 from embeddings.corpora.reading.record_rows import batches_of
 from embeddings.corpora.reading.sources import File, Source, file_statuses, resolve_source
 from embeddings.corpora.reading.text_block import TextBlock, text_batches
-from embeddings.corpora.reading.text_vectors import text_vectors
+from embeddings.corpora.reading.text_vectors import TEACHERS, check_weight, text_vectors, weighted
 from embeddings.corpora.vocabulary import LINE
 from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked
 from embeddings.settings import Positive, check_value
@@ -55,7 +56,8 @@ SEEN_LINES = 100  # of a text file, from which a vocabulary is recognised
 
 
 def teach(
-    texts: Any, encode: Encode, out: str | os.PathLike[str], *, text_column: str | None = None, name: str = "",
+    texts: Any, encode: Encode | list[tuple[Encode, float]], out: str | os.PathLike[str], *,
+    text_column: str | None = None, name: str | Sequence[str] = "",
     exclude: Sequence[str | os.PathLike[str]] = (), group_size: int = GROUP, force: bool = False,
     progress: ProgressOption = None,
 ) -> int:  # fmt: skip
@@ -67,11 +69,13 @@ def teach(
         texts: the path of a table, a text file with a text a line or an output of `embeddings vocabulary`, or several
             paths; or an iterable of texts.
         encode: a function from a list of texts to their vectors, an array (texts, dim), such as `encode` of
-            sentence-transformers.
+            sentence-transformers. Of several teachers a list of functions and weights, such as [(a, 1), (b, 0.5)]: the
+            vectors are their unit vectors side by side, each times its weight, as a unit vector.
         out: the file, with the columns text and embedding, for `train distill` and `index`. Files of vectors have
             the columns word and vector.
         text_column: the text column of tables.
-        name: of the teacher; only a run with the same name is continued.
+        name: of the teacher, or a list of names; they are recorded in the file and in models of `train distill`, and
+            only a run with the same names is continued.
         exclude: leave out texts that share at least half of their content words with a text of this file, such as a
             test set: a table, or a text file with texts in lines or cells separated by tabs. In Python several files.
         group_size: texts that are encoded at a time, ordered by length.
@@ -83,16 +87,21 @@ def teach(
         EmbeddingsError: the teacher fails, or returns other than one finite vector for each text; repeat the call to
             continue.
         OutputError: the file exists, or cannot be written.
+        SettingError: a weight is not positive.
     """
     check_value("group_size", group_size, Positive, {})
+    names = [name] if isinstance(name, str) else list(name)
+    encode, weights = side_by_side(encode) if isinstance(encode, list) else (encode, [1.0])
+    teachers = dict(zip(names, weights, strict=False)) if any(names) else {}
     target = check_file(out, force=force)
     given: list[Any] = list(texts) if isinstance(texts, tuple) else [texts]
     sources = [source for one in given for source in resolve_source(one)]
     excluded = [os.fspath(path) for path in exclude]
-    networks = [Path(name, file) for file in (*ONNX, "tokenizer.json", MODULES, "model.safetensors")]
+    networks = [Path(one, file) for one in names for file in (*ONNX, "tokenizer.json", MODULES, "model.safetensors")]
     files: list[str | Path] = [*excluded, *(path for path in networks if path.is_file())]
     statuses = [[str(file), os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files if os.path.isfile(file)]
-    settings = {"text_column": text_column, "name": name, "files": statuses, "group_size": group_size}
+    named = name if isinstance(name, str) else teachers
+    settings = {"text_column": text_column, "name": named, "files": statuses, "group_size": group_size}
     is_near = near_texts(excluded)
     folder, record = earlier_groups(target, sources, settings, force)
 
@@ -123,7 +132,7 @@ def teach(
             done += len(group)
     if not done:
         raise CorpusError(f"{', '.join(source.name for source in sources)} has no texts")
-    schema = pa.parquet.read_schema(paths[0])
+    schema = pa.parquet.read_schema(paths[0]).with_metadata({TEACHERS: json.dumps(teachers)} if teachers else None)
     # Groups are removed only when the output is complete, so that a run killed before loses none of them.
     with atomic_write(target, force=force) as temporary, pa.parquet.ParquetWriter(temporary, schema) as writer:
         for path in paths:
@@ -279,6 +288,17 @@ def encode_group(
     units = np.empty(vectors.shape, np.float16)
     units[order] = vectors / norms
     return units
+
+
+def side_by_side(teachers: Sequence[tuple[Encode, float]]) -> tuple[Encode, list[float]]:
+    """The teacher whose vectors are the unit vectors of several side by side, times their weights; and the weights."""
+    checked = [(encode, check_weight(weight)) for encode, weight in teachers]
+
+    def encode_all(texts: list[str]) -> NDArray[np.float32]:
+        with np.errstate(divide="ignore", invalid="ignore"):  # vectors of zeros, which are refused with their text
+            return np.hstack([weighted(np.asarray(encode(texts), np.float32), weight) for encode, weight in checked])
+
+    return encode_all, [weight for _, weight in checked]
 
 
 def load_teacher(name: str, threads: int | None = None) -> Encode:

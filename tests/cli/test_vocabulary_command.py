@@ -2,7 +2,9 @@
 
 import json
 
-from commands import expect
+from commands import expect, refused
+
+from embeddings.corpora import Vocabulary
 
 
 def test_counts_are_saved_printed_and_merged(folder, own_cache):
@@ -26,3 +28,16 @@ def test_documents_that_are_counted(folder, own_cache):
     options = ["blocks.txt", "-o", "v.txt", "--force", "--min-documents", 2]
     assert expect("vocabulary", *options).stdout == "word\tcount\nthe\t3\ncat\t2\n"
     assert expect("vocabulary", *options, "--documents", "blocks").stdout == "word\tcount\nthe\t3\n"
+
+
+def test_each_corpus_has_an_equal_share_of_the_words(folder, own_cache):
+    """Words of the smaller corpus remain, although they are rarer; counts of a word in both are added."""
+    (folder / "en.txt").write_text("die cat dog sun moon sea\n" * 9)
+    (folder / "de.txt").write_text("die katze die hund\n")
+    command = ["vocabulary", folder / "en.txt", folder / "de.txt", "--max-vocab", "4", "--quiet", "-o"]
+    expect(*command, folder / "all.arrow")
+    assert "katze" not in Vocabulary.load(folder / "all.arrow")
+    expect(*command, folder / "shares.arrow", "--shares")
+    shares = Vocabulary.load(folder / "shares.arrow")
+    assert dict(zip(shares.words, shares.counts.tolist(), strict=True)) == {"cat": 9, "die": 11, "hund": 1}
+    assert "max-vocab" in refused("vocabulary", folder / "en.txt", "--shares", "-o", folder / "x.arrow", code=2)

@@ -292,3 +292,33 @@ def test_the_share_that_is_held_out_is_the_one_that_was_asked_for(share, texts):
     model = train(TEXTS[:100], GOOD[:100], held_out=share, epochs=1)
     assert (model.record["texts"], model.record["held_out_texts"]) == (100 - texts, texts)
     assert np.isfinite(model.record["held_out_cosine"])
+
+
+def test_word_vectors_of_several_languages_are_joined(tmp_path, caplog):
+    """A word of two tables has the mean of its vectors; a language without a table is named by its words."""
+    half = WORDS // 2
+    first = save_words(tmp_path / "a.parquet", TEACHER_WORDS[: half + 1])
+    names = [f"word{number}" for number in range(half, WORDS)]
+    second = save_words(tmp_path / "b.parquet", TEACHER_WORDS[half:], names)
+    every = save_words(tmp_path / "all.parquet", TEACHER_WORDS)
+    joined = train(TEXTS, GOOD, word_vectors=[first, second])
+    assert joined.settings["word_vectors"] == (first, second)
+    np.testing.assert_allclose(joined.vectors.matrix, train(TEXTS, GOOD, word_vectors=every).vectors.matrix, atol=1e-6)
+    assert not caplog.records
+    other = save_words(tmp_path / "c.parquet", 3 * TEACHER_WORDS[:1])
+    twice = save_words(tmp_path / "d.parquet", np.vstack([2 * TEACHER_WORDS[:1], TEACHER_WORDS[1:]]))
+    mean = train(TEXTS, GOOD, word_vectors=[every, other])
+    np.testing.assert_allclose(mean.vectors.matrix, train(TEXTS, GOOD, word_vectors=twice).vectors.matrix, atol=1e-6)
+    train(TEXTS, GOOD, word_vectors=[first])
+    assert "have no vector" in caplog.text
+    assert any(name in caplog.text for name in names)
+
+
+def test_word_tables_of_other_words_or_dimensions_are_refused(tmp_path):
+    every = save_words(tmp_path / "all.parquet", TEACHER_WORDS)
+    other = save_words(tmp_path / "other.parquet", TEACHER_WORDS[:1], ["unseen"])
+    short = save_words(tmp_path / "short.parquet", TEACHER_WORDS[:, :5])
+    for path, message in ((other, "no text .*other.parquet"), (short, "10 numbers as in .*got 5 in .*short.parquet")):
+        with pytest.raises(CorpusError, match=message) as caught:
+            train(TEXTS, GOOD, word_vectors=[every, path])
+        assert "\n" not in str(caught.value)

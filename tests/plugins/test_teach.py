@@ -13,10 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import expect
+from commands import expect, refused
 from platforms import needs_pipes
 
 import embeddings as em
+from embeddings.corpora.reading.sources import File
+from embeddings.corpora.reading.text_vectors import teachers_of
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.plugins.distillation import teach as teach_module
 from embeddings.training import load_teacher, teach
@@ -402,3 +404,68 @@ def test_the_parts_of_a_group_are_reported(tmp_path, monkeypatch):
     reports = []
     teach(tmp_path / "texts.txt", vectors_of, tmp_path / "v.parquet", progress=lambda *state: reports.append(state))
     assert reports == [(0, 50), (20, 50), (40, 50), (50, 50)]
+
+
+def test_vectors_of_several_teachers_are_side_by_side_as_unit_vectors(tmp_path):
+    def swapped(texts):
+        return vectors_of(texts)[:, ::-1] * 7
+
+    teachers = [(vectors_of, 2), (swapped, 0.5)]
+    teach(TEXTS, teachers, tmp_path / "v.parquet", group_size=20, name=["a", "b"])
+    expected = unit(np.hstack([2 * unit(vectors_of(TEXTS)), 0.5 * unit(swapped(TEXTS))]))
+    np.testing.assert_allclose(read(tmp_path / "v.parquet")[1], expected, atol=1e-3)
+    assert teachers_of(File(tmp_path / "v.parquet")) == {"a": 2, "b": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("teachers", "message"),
+    [
+        ([(vectors_of, 1), (vectors_of, 0)], r"weight must be .*got 0"),
+        ([(vectors_of, -1)], r"weight must be .*got -1"),
+        ([(vectors_of, 1), (lambda texts: vectors_of(texts[1:]), 1)], "size 50 .* size 49"),
+        ([(vectors_of, 1), (lambda texts: vectors_of(texts) * 0, 1)], "zero or infinite vector"),
+    ],
+)
+def test_several_teachers_that_do_not_fit_are_refused_in_one_line(tmp_path, teachers, message):
+    with pytest.raises(EmbeddingsError, match=message) as caught:
+        teach(TEXTS, teachers, tmp_path / "v.parquet")
+    assert "\n" not in str(caught.value)
+
+
+def test_two_teachers_in_one_command_or_one_after_the_other(tmp_path, monkeypatch):
+    """The student of both is the same, and names them; by default it has 512 dimensions."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two_teachers.py").write_text(
+        "import numpy as np\n"
+        "def teacher(seed):\n"
+        "    table = np.random.default_rng(seed).normal(size=(20, 300))\n"
+        "    return lambda texts: np.array([sum(table[int(word[1:])] for word in text.split()) for text in texts])\n"
+        "a, b = teacher(1), teacher(2)\n"
+    )
+    rng = np.random.default_rng(2)
+    lines = [" ".join(f"w{n}" for n in rng.integers(0, 20, 5)) for _ in range(700)]
+    (tmp_path / "texts.txt").write_text("\n".join(lines))
+    (tmp_path / "words.txt").write_text("\n".join(f"w{n}" for n in range(20)))
+    first, second = "python:two_teachers:a", "python:two_teachers:b"
+    for name in ("texts", "words"):
+        for model in (first, second):
+            expect("teach", f"{name}.txt", "--model", model, "-o", f"{name}-{model[-1]}.parquet", "--quiet")
+        expect("teach", f"{name}.txt", "--model", first, "--model", f"{second}:0.5", "-o", f"{name}.parquet", "--quiet")
+    options = ["--epochs", "1", "--threads", "1", "--max-n", "0", "--quiet", "--word-vectors"]
+    expect("train", "distill", "texts.parquet", *options, "words.parquet", "-o", "both")
+    pair = ["texts-a.parquet", "texts-b.parquet:0.5", *options, "words-a.parquet", "--word-vectors"]
+    expect("train", "distill", *pair, "words-b.parquet:0.5", "-o", "pair")
+    both, pair = em.load_model("both"), em.load_model("pair")
+    assert both.vectors.dim == both.settings["dim"] == 512
+    assert both.record["teachers"] == pair.record["teachers"] == {first: 1, second: 0.5}
+    np.testing.assert_allclose(both.vectors.matrix, pair.vectors.matrix, atol=2e-2)
+    expect("train", "distill", "texts-a.parquet", *options, "words-a.parquet", "-o", "single")
+    single = em.load_model("single")
+    assert single.settings["dim"] == 256
+    assert single.record["teachers"] == {first: 1}
+    (tmp_path / "texts.txt").write_text("\n".join([*lines[:9], "w1", *lines[10:]]))
+    expect("teach", "texts.txt", "--model", second, "-o", "texts-b.parquet", "--quiet", "--force")
+    message = refused("train", "distill", "texts-a.parquet", "texts-b.parquet", "-o", "m", code=1)
+    assert "texts-a.parquet and texts-b.parquet" in message
+    assert "number 10 differs" in message
+    assert "weight" in refused("teach", "texts.txt", "--model", first, "--model", f"{second}:0", "-o", "x", code=2)
