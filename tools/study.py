@@ -22,6 +22,7 @@ from embeddings.errors import EmbeddingsError
 STUDIES = {  # the class of each study
     "composition": "page_tables:Composition",
     "composition-curve": "page_tables:CompositionCurve",
+    "distilled-students": "distilled_students:DistilledStudents",
     "evidence-times": "command_times:EvidenceTimes",
     "explorer-times": "command_times:ExplorerTimes",
     "first-runs": "command_times:FirstRuns",
