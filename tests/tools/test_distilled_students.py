@@ -12,11 +12,11 @@ def test_a_row_for_each_student_and_measure(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(1)
     words = [f"w{number}" for number in range(60)]
-    rows = rng.normal(size=(60, 300))
+    vectors = rng.normal(size=(60, 300))
     texts = [[int(n) for n in rng.integers(0, 60, 5)] for _ in range(700)]
     lines = [" ".join(words[n] for n in text) for text in texts]
-    pq.write_table(em.corpora.text_vectors(lines, np.array([rows[text].sum(axis=0) for text in texts])), "t.parquet")
-    pq.write_table(em.corpora.text_vectors(words, rows), "w.parquet")
+    pq.write_table(em.corpora.text_vectors(lines, np.array([vectors[text].sum(axis=0) for text in texts])), "t.parquet")
+    pq.write_table(em.corpora.text_vectors(words, vectors), "w.parquet")
     ratings = rng.random(40)
     pairs = [f"{a},{b},{rating}" for a, b, rating in zip(lines[:40], lines[40:80], ratings, strict=True)]
     (tmp_path / "pairs.csv").write_text("\n".join(pairs) + "\n")
