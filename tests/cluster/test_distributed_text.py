@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.cluster.distributed_text import TextPiece, join_ids, join_lines, send_corpus
+from embeddings.cluster.distributed_text import TextPiece, hash_at, join_ids, join_lines, send_corpus
 from embeddings.cluster.divided_text import divide_files
 from embeddings.corpora.reading.sources import File
 from embeddings.training.stream import share_bounds
@@ -60,6 +60,11 @@ def test_pieces_are_the_text(tmp_path_factory, texts, parts, shares):
             assert first == number - is_cut
     for piece in [*pieces, whole]:
         piece.close()
+
+
+def test_the_hash_of_a_text_depends_on_the_places_of_words():
+    words = np.array([1, 2, 2], np.int32)
+    assert len({hash_at(words, 0), hash_at(words[::-1], 0), hash_at(words, 1)}) == 3
 
 
 def test_a_piece_without_words_remembers_that_its_text_came_as_rows(tmp_path):
