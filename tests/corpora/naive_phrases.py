@@ -38,6 +38,17 @@ def join_sentences(sentences, steps):
     return done
 
 
+def alternated(sentences):
+    """Sentences of word tuples with every second occurrence of a phrase as its words."""
+    seen = Counter()
+
+    def parts(token):
+        seen[token] += 1
+        return [token] if len(token) == 1 or seen[token] % 2 else [(word,) for word in token]
+
+    return [[part for token in tokens for part in parts(token)] for tokens in sentences]
+
+
 def one_pass(tokens, phrases):
     """The longest phrase at each place, from the left."""
     out, start, longest = [], 0, max(map(len, phrases), default=1)

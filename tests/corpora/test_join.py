@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode
-from naive_phrases import join_sentences
+from naive_phrases import alternated, join_sentences
 
 import embeddings as em
 from embeddings.corpora import EncodedCorpus
@@ -34,40 +34,27 @@ def steps_of(listed):
     return [{phrase.words for phrase in listed if phrase.step == step} for step in (1, 2, 3)]
 
 
-@settings(deadline=None, max_examples=40)
-@given(sentences=SENTENCES, phrases=PHRASES, block=st.sampled_from([1, 1 << 20]))
-def test_phrases_are_joined_like_the_reference(sentences, phrases, block):
+@settings(deadline=None, max_examples=60)
+@given(
+    sentences=SENTENCES,
+    phrases=PHRASES,
+    mode=st.sampled_from(["replace", "alternate"]),
+    block=st.sampled_from([1, 1 << 20]),
+)
+def test_phrases_are_joined_like_the_reference(sentences, phrases, mode, block):
     sentences, listed = [*sentences, ["a", "b", "c"]], to_phrase_list([*phrases, (["f", "a"], 1)])
-    expected = [["_".join(token) for token in tokens] for tokens in join_sentences(sentences, steps_of(listed))]
     with pytest.MonkeyPatch.context() as patch, encode(sentences) as encoded:
         patch.setattr(join, "BLOCK", block)
         if "f" not in encoded.vocabulary:
             listed = PhraseList([*listed, ("a", "b", "c", "a")])
-            expected = [["_".join(token) for token in tokens] for tokens in join_sentences(sentences, steps_of(listed))]
-        with listed.apply(encoded) as result:
+        tokens = join_sentences(sentences, steps_of(listed))
+        tokens = alternated(tokens) if mode == "alternate" else tokens
+        expected = [["_".join(token) for token in line] for line in tokens]
+        with listed.apply(encoded, mode=mode) as result:
             check(result, expected, encoded.documents.tolist())
             assert result.meta["tokens"] == result.vocabulary.total == result.meta["known_tokens"] == len(result.ids)
+            assert result.meta["phrases"]["occurrences"] == sum(len(token) > 1 for line in tokens for token in line)
             assert result.fingerprint != encoded.fingerprint or expected == sentences
-
-
-@settings(deadline=None, max_examples=30)
-@given(sentences=SENTENCES, phrases=PHRASES, mode=st.sampled_from(["replace", "alternate"]))
-def test_splitting_phrases_restores_the_corpus(sentences, phrases, mode):
-    """Sentence ends are preserved: no phrase spans them."""
-    sentences, listed = [*sentences, ["a", "b", "c"]], to_phrase_list([*phrases, (["a", "b", "c"], 1)])
-    with encode(sentences) as encoded, listed.apply(encoded, mode=mode, joiner="+") as result:
-        assert [[part for token in tokens for part in token.split("+")] for tokens in decoded(result)] == sentences
-
-
-def test_alternate_leaves_every_second_occurrence_as_words():
-    sentences = [["a", "b", "a", "b", "c"], ["a", "b"], ["b", "c"], ["a", "b", "b", "c"]]
-    with encode(sentences) as encoded:
-        result = PhraseList([("a", "b"), ("b", "c")]).apply(encoded, mode="alternate")
-    assert decoded(result) == [["a_b", "a", "b", "c"], ["a_b"], ["b_c"], ["a", "b", "b", "c"]]
-    assert result.meta["phrases"] == {
-        "listed": 2, "known": 2, "occurrences": 3, "joiner": "_", "mode": "alternate"
-    }  # fmt: skip
-    result.close()
 
 
 @pytest.mark.parametrize("length", [join.MAX_RUN - 1, join.MAX_RUN, 3 * join.MAX_RUN + 1])
