@@ -26,7 +26,6 @@ from embeddings.corpora.tokenizers import Tokenizer, resolve_tokenizer
 from embeddings.errors import CorpusError
 from embeddings.support.system import available_threads
 
-MODULE = "embeddings.corpora.segmenter_pool"
 REMOVED = {ord(SEPARATOR): " ", ord("\n"): " "}
 MAX_PROCESSES = 64
 JOBS_PER_PROCESS = 2  # in memory at a time
@@ -136,7 +135,7 @@ class SegmenterPool:
             worker = self.idle.get_nowait()
         except Empty:
             worker = subprocess.Popen(
-                [sys.executable, "-P", "-m", MODULE, name],
+                [sys.executable, "-P", "-m", __name__, name],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

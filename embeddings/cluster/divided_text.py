@@ -146,10 +146,9 @@ def can_divide(corpus: Corpus, trainer: Trainer, run_options: RunOptions) -> boo
     has_files = has_files and file_statuses(corpus.sources) is not None
     selects = run_options.vocabulary_rule is not None or getattr(trainer, "min_documents", 1) > 1
     selects = selects or bool(getattr(trainer, "unknown_rows", 0))
-    cuts = any(getattr(one, "validation", None) is not None for one in run_options.callbacks) or any(
-        type(one).on_corpus is not Callback.on_corpus and not hasattr(one, "validation")
-        for one in run_options.callbacks
-    )
+    # callbacks that may change the text, but for those that could hold out a share of it and do not
+    changing = (one for one in run_options.callbacks if type(one).on_corpus is not Callback.on_corpus)
+    cuts = any(getattr(one, "validation", True) is not None for one in changing)
     return is_plain and has_files and not selects and not cuts and reads_shares(trainer)
 
 

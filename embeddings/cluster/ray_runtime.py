@@ -190,15 +190,10 @@ def one_line(error: BaseException) -> str:
     return (lines or [type(error).__name__])[-1]
 
 
-def cause_of(error: BaseException) -> BaseException:
-    """The error of a worker without the wrapping of Ray."""
-    cause = getattr(error, "cause", None)
-    return cause if isinstance(cause, BaseException) else error
-
-
 def explained(ray: Any, error: BaseException, who: str) -> EmbeddingsError:
     """The EmbeddingsError for an error that a worker raised."""
-    cause = cause_of(error)
+    cause = getattr(error, "cause", None)  # without the wrapping of Ray
+    cause = cause if isinstance(cause, BaseException) else error
     if isinstance(cause, EmbeddingsError):
         return cause
     if isinstance(cause, ModuleNotFoundError):

@@ -49,3 +49,13 @@ def test_text_is_divided_only_where_lines_are_read_one_by_one(tmp_path, settings
     (tmp_path / "text.txt").write_text("a b\nc d\n")
     corpus = em.Corpus(tmp_path / "text.txt", **settings)
     assert can_divide(corpus, em.SkipGram(), RunOptions()) == is_divided
+
+
+@pytest.mark.parametrize(
+    ("callback", "is_divided"),
+    [(em.Callback(), True), (em.EarlyStopping(score=len), True), (em.EarlyStopping(validation=0.1), False)],
+)
+def test_text_of_which_a_share_is_held_out_is_not_divided(tmp_path, callback, is_divided):
+    (tmp_path / "text.txt").write_text("a b\nc d\n")
+    options = RunOptions(callbacks=[callback])
+    assert can_divide(em.Corpus(tmp_path / "text.txt"), em.SkipGram(), options) == is_divided
