@@ -15,6 +15,7 @@ from embeddings.support.threads import map_in_order
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
 BLOCK = 1 << 18  # items processed at a time
+MAX_PENDING = 4  # arrays that wait for `append_later`
 
 MapBlock = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
@@ -34,7 +35,7 @@ def output_errors(path: Path, contents: str = "the encoded corpus") -> Iterator[
 class ArrayFile:
     """A growing .npy file of one dtype. Methods raise OutputError.
 
-    threads: of `append_later` and `map`.
+    threads: of `map`.
     """
 
     def __init__(self, path: Path, dtype: Any, *, threads: int = 1) -> None:
@@ -43,7 +44,7 @@ class ArrayFile:
         self.count = 0
         self.digest: str | None = None
         self.threads = threads
-        self.pool = ThreadPoolExecutor(threads, "array file")  # its threads start with the first work
+        self.pool = ThreadPoolExecutor(MAX_PENDING, "array file")  # its threads start with the first work
         self.pending: deque[Future[Any]] = deque()
         with output_errors(path):
             self.file = path.open("w+b")
@@ -70,7 +71,7 @@ class ArrayFile:
                 file.seek(position)
                 file.write(function(items).data)
 
-        if len(self.pending) > self.threads:
+        if len(self.pending) >= MAX_PENDING:
             self.pending.popleft().result()
         self.pending.append(self.pool.submit(write, self.end))
         self.count += len(items)

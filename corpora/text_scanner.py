@@ -282,6 +282,7 @@ class TextScanner:
                 ids, ends, starts = map(np.concatenate, zip(*blocks, strict=True))
                 parts.append(ScannedText(ids, ends, starts, is_file_end))
                 blocks = []
+        chunk.blocks.clear()  # the text need not be in memory while this waits
         if previous is not None:
             previous.result()
         return ScannedChunk(self.merge(parts, local, is_open=chunk.is_open), local)
