@@ -15,7 +15,8 @@ from embeddings.support.threads import map_in_order
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
 BLOCK = 1 << 18  # items processed at a time
-MAX_PENDING = 4  # arrays that wait for `append_later`
+WRITERS = 4  # threads of `append_later`
+MAX_PENDING = 16  # arrays that wait for them
 
 MapBlock = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
@@ -44,7 +45,7 @@ class ArrayFile:
         self.count = 0
         self.digest: str | None = None
         self.threads = threads
-        self.pool = ThreadPoolExecutor(MAX_PENDING, "array file")  # its threads start with the first work
+        self.pool = ThreadPoolExecutor(WRITERS, "array file")  # its threads start with the first work
         self.pending: deque[Future[Any]] = deque()
         with output_errors(path):
             self.file = path.open("w+b")

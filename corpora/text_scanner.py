@@ -33,8 +33,7 @@ MAX_THREADS = 16  # more wait for the calling thread
 SPARE_CHUNKS = 2  # in memory at a time, besides one for each thread
 
 
-@dataclass(frozen=True)
-class LineState:
+class LineState(NamedTuple):
     """The state of the scanner at a place in the text; by default, at the start of a file or item."""
 
     line_is_blank: bool = True  # so far
@@ -202,7 +201,7 @@ class LocalScanner(BlockScanner):
 
 
 class ScannedChunk(NamedTuple):
-    """The text of a chunk, file by file, and the scanner that continues with a token that is still open."""
+    """The text of a chunk, block by block, and the scanner that continues with a token that is still open."""
 
     parts: list[ScannedText]
     scanner: LocalScanner
@@ -267,21 +266,12 @@ class TextScanner:
                 local = self.idle.pop()
             except IndexError:
                 local = LocalScanner(self.rules)
-        state = local.words.state
-        if chunk.start is not None:
-            state[scanner.LINE_IS_BLANK] = chunk.start.line_is_blank
-            state[scanner.DOCUMENT_IS_DUE] = chunk.start.document_is_due
-            state[scanner.LINE_IS_OPEN] = chunk.start.line_is_open
-        state[[scanner.N_TOKENS, scanner.N_LINES]] = 0
+            local.words.state[[scanner.LINE_IS_BLANK, scanner.DOCUMENT_IS_DUE, scanner.LINE_IS_OPEN]] = chunk.start
+        local.words.state[[scanner.N_TOKENS, scanner.N_LINES]] = 0
         parts: list[ScannedText] = []
-        blocks: list[tuple[NDArray[Any], ...]] = []  # since the last end of a file
         for block, name in chunk.blocks:
             ids, ends, starts, is_file_end, _ = local.scan(block, name)
-            blocks.append((ids.copy(), ends.astype(np.int32), starts.astype(np.int32)))
-            if is_file_end or block is chunk.blocks[-1][0]:
-                ids, ends, starts = map(np.concatenate, zip(*blocks, strict=True))
-                parts.append(ScannedText(ids, ends, starts, is_file_end))
-                blocks = []
+            parts.append(ScannedText(ids.copy(), ends.astype(np.int32), starts.astype(np.int32), is_file_end))
         chunk.blocks.clear()  # the text need not be in memory while this waits
         if previous is not None:
             previous.result()
