@@ -22,7 +22,7 @@ from embeddings.kernels.subword_rows import (
 from embeddings.kernels.window import GRADIENT, HIDDEN, slot_index
 from embeddings.models.model import Model
 from embeddings.models.subword_composer import composer as subword_composer
-from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table, ones
+from embeddings.models.table import VECTORS, Arrays, Table, ones, uniform
 from embeddings.objectives.objective import predict
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
@@ -213,10 +213,9 @@ class FastText(PredictionTrainer):
             cache = new_subword_cache(block_size, size, max_parts, tables["words"].shape[1])
             return FastTextOperands(subwords, cache, objective.operand(tables), tables["positions"])
 
-        init = INITIALIZERS[self.initializer]
         tables = {
-            "words": Table(rows=size, dim=self.dim, axis="words", init=init),
-            "ngrams": Table(rows=buckets, dim=self.dim, axis="subwords", init=init, seed=2**32),
+            "words": Table(rows=size, dim=self.dim, axis="words", init=uniform),
+            "ngrams": Table(rows=buckets, dim=self.dim, axis="subwords", init=uniform, seed=2**32),
             "positions": Table(rows=contexts, dim=self.dim, axis="other", init=ones, on_continue="copy"),
             **objective.tables(),
         }

@@ -20,7 +20,7 @@ from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.table import word_vectors
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.skipgram import SkipGramOperands, learn_block
-from embeddings.settings import Dimension, InitialValues, ObjectiveChoice, Schedule, VocabularySize, option
+from embeddings.settings import Dimension, ObjectiveChoice, Schedule, VocabularySize, option
 from embeddings.support.arrow import to_arrow, to_numpy
 from embeddings.training.plan import Plan
 from embeddings.training.replicas import REPLICA_BLOCK_SIZE
@@ -159,7 +159,7 @@ class ContextStream(ItemStream):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GivenContexts(Trainer, ObjectiveChoice, VocabularySize, Schedule, InitialValues, Dimension):
+class GivenContexts(Trainer, ObjectiveChoice, VocabularySize, Schedule, Dimension):
     """Skip-gram with given contexts: each word predicts those that a table pairs it with, such as dependencies."""
 
     trainer_name = "given-contexts"
@@ -184,7 +184,7 @@ class GivenContexts(Trainer, ObjectiveChoice, VocabularySize, Schedule, InitialV
         pairs, contexts = read_pairs(data.encoded, len(data.vocabulary), self.min_count)
         kind: type[Objective] = self.word_objective.implementation()
         objective, has_rows = kind(self, contexts, self.dim), self.word_objective.has_word_rows
-        tables = {"words": word_vectors(len(data.vocabulary), self.dim, self.initializer)}
+        tables = {"words": word_vectors(len(data.vocabulary), self.dim)}
         for name, table in objective.tables().items():
             saved_as = DOCUMENTS if name == "output" and has_rows else f"context_{name}"
             tables[name] = replace(table, axis="other", saved_as=saved_as)

@@ -64,10 +64,12 @@ REMOVED_SETTINGS: Mapping[str, Mapping[str, Any]] = {  # of earlier versions, wi
         "dims": ANY,
         "margin": ANY,
         "optimizer": ANY,
+        "initializer": ANY,
     },
     "tensor-indexing": {"full_tensor": ANY},
-    "sembei": {"window": 1},
-    **{name: {"tree": "huffman"} for name in WINDOW_MODELS},
+    "sembei": {"window": 1, "initializer": ANY},
+    "distill": {"initializer": ANY},
+    **{name: {"tree": "huffman", "initializer": ANY} for name in WINDOW_MODELS},
 }
 REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "c2w": {"objective": ("adaptive-softmax",)},

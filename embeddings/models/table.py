@@ -70,18 +70,6 @@ def ones(table: np.ndarray, dim: int, seed: int) -> None:
     table[:, :dim] = 1
 
 
-def normal(table: np.ndarray, dim: int, seed: int) -> None:
-    """Fill rows with normally distributed numbers of standard deviation 1 / dim."""
-    rng = np.random.default_rng(seed)
-    for start in range(0, len(table), BLOCK_ROWS):
-        block = table[start : start + BLOCK_ROWS, :dim]
-        # Padding stays zero: kernels add whole cache lines, and saved rows end at `dim`.
-        block[:] = rng.standard_normal(block.shape, np.float32) / np.float32(dim)
-
-
-INITIALIZERS: dict[str, Initializer] = {"uniform": uniform, "normal": normal}
-
-
 Axis = Literal["words", "subwords", "documents", "labels", "other"]
 Continuation = Literal["grow", "copy", "restart", "refuse"]
 CONTINUATIONS: dict[str, Continuation] = {
@@ -180,6 +168,6 @@ class Table:
         )
 
 
-def word_vectors(rows: int, dim: int, initializer: str = "uniform") -> Table:
-    """The table of the word vectors that a model is for; `initializer` is a key of `INITIALIZERS`."""
-    return Table(rows=rows, dim=dim, axis="words", init=INITIALIZERS[initializer], saved_as=VECTORS)
+def word_vectors(rows: int, dim: int) -> Table:
+    """The table of the word vectors that a model is for."""
+    return Table(rows=rows, dim=dim, axis="words", init=uniform, saved_as=VECTORS)

@@ -25,7 +25,6 @@ from embeddings.settings.shared_settings import Dimension as Dimension
 from embeddings.settings.shared_settings import DocumentChoice as DocumentChoice
 from embeddings.settings.shared_settings import DocumentFrequency as DocumentFrequency
 from embeddings.settings.shared_settings import FixedWindow as FixedWindow
-from embeddings.settings.shared_settings import InitialValues as InitialValues
 from embeddings.settings.shared_settings import Schedule as Schedule
 from embeddings.settings.shared_settings import ScheduleName as ScheduleName
 from embeddings.settings.shared_settings import UnknownWords as UnknownWords

@@ -18,17 +18,6 @@ class Dimension(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitialValues(Settings):
-    """The initial values of input vectors."""
-
-    initializer: Literal["uniform", "normal"] = option(
-        "uniform",
-        "Initial values of the vectors of words, subwords or documents. uniform: between -1/dim and 1/dim; normal: "
-        "with standard deviation 1/dim.",
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class WeightTying(Settings):
     """One table for input and output vectors."""
 

@@ -24,7 +24,7 @@ from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.learning_rates import LINEAR
 from embeddings.models.document_vectors import DOCUMENTS, as_tag
 from embeddings.models.model import Epochs, Model
-from embeddings.models.table import INITIALIZERS, Arrays, Initializer, Table, zero_rows
+from embeddings.models.table import Arrays, Table, uniform, zero_rows
 from embeddings.models.text_settings import check_same_text_settings, corpus_settings, model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.settings import DocumentChoice, check_value, option
@@ -223,11 +223,11 @@ class DocumentInferencer:
 MAX_MEMORY_BYTES = 1 << 30  # a larger table of documents is mapped from a file
 
 
-def document_table(data: TrainingData, documents: Documents, dim: int, init: Initializer) -> Table:
-    """The table of document vectors: initialised by `init`, zeros for documents without a known word."""
+def document_table(data: TrainingData, documents: Documents, dim: int) -> Table:
+    """The table of document vectors: uniform, and zeros for documents without a known word."""
 
     def initialize(table: np.ndarray, dim: int, seed: int) -> None:
-        init(table, dim, seed)
+        uniform(table, dim, seed)
         has_words = np.zeros(documents.size if documents.has_several_tags else documents.count, np.bool_)
         ids, numbers = np.asarray(data.encoded.ids), documents.numbers
         mark_documents_with_words(ids, documents.borders, numbers, len(data.vocabulary), has_words)
@@ -301,7 +301,7 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
         self.check_documents(documents)
         max_tags = int(documents.tag_counts.max(initial=1))
         tags = SINGLE_ROWS if documents.starts is None else TagRows(documents.starts, documents.rows)
-        vectors = document_table(data, documents, self.dim, INITIALIZERS[self.initializer])
+        vectors = document_table(data, documents, self.dim)
         stream = data.window_stream(
             objective.noise_weights,
             self.document_noise(objective) if noise is None else noise,

@@ -28,7 +28,6 @@ from embeddings.settings import (
     ContextWindow,
     Dimension,
     DocumentFrequency,
-    InitialValues,
     NegativeSampling,
     ObjectiveChoice,
     Schedule,
@@ -143,9 +142,7 @@ class Trainer(TrainerDeclaration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WindowTrainer(
-    Trainer, NegativeSampling, ContextWindow, DocumentFrequency, VocabularyChoice, Schedule, InitialValues, Dimension
-):
+class WindowTrainer(Trainer, NegativeSampling, ContextWindow, DocumentFrequency, VocabularyChoice, Schedule, Dimension):
     """Base of trainers of models that learn words from context windows by negative sampling."""
 
 
@@ -184,7 +181,7 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
 
     def word_tables(self, objective: Objective) -> dict[str, Table]:
         """The tables of input vectors of words and of the objective."""
-        return {"words": word_vectors(len(objective.vocabulary), self.dim, self.initializer), **objective.tables()}
+        return {"words": word_vectors(len(objective.vocabulary), self.dim), **objective.tables()}
 
     def window_plan(
         self,

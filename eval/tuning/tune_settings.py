@@ -49,7 +49,7 @@ def search_space(trainer: Trainer, vary: Sequence[str] = (), fixed: Collection[s
     """The ranges to search.
 
     Arguments:
-        vary: the settings to vary, such as "window", "dim=50..300" or "initializer=uniform,normal"; without a range the
+        vary: the settings to vary, such as "window", "dim=50..300" or "schedule=linear,cosine"; without a range the
             one that the setting declares. By default all settings that declare one, except for those in `fixed`.
 
     Raises:
@@ -383,7 +383,7 @@ def tune(
         trials: the number of trials.
         seconds: the seconds after which the search ends; a trial that is not complete then is dropped.
         vary: vary this setting: over its own range, as in "window", over a given range, as in dim=50..300, or over
-            given values, as in initializer=uniform,normal. By default all settings with a range, unless they are set,
+            given values, as in schedule=linear,cosine. By default all settings with a range, unless they are set,
             and without epochs if trials are halved. In Python several settings, by default without those in `fixed` and
             `settings`.
         fixed: settings that keep the values of `trainer`.

@@ -28,7 +28,7 @@ from embeddings.kernels.text_pooling import sum_texts
 from embeddings.models.loading import has_model, load
 from embeddings.models.model import Model
 from embeddings.models.subword_composer import composer
-from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
+from embeddings.models.table import VECTORS, Arrays, Table, uniform
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
 from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs
@@ -331,7 +331,7 @@ class Distillation(Trainer, TextVectorSettings):
         buckets = bucket_rows(hashes, rows)
 
         def initialize(table: np.ndarray, dim: int, seed: int) -> None:
-            INITIALIZERS[self.initializer](table, dim, seed)
+            uniform(table, dim, seed)
             if vectors is not None:
                 shares = vocabulary.counts / max(vocabulary.total, 1)
                 start = vectors * (SIF_A / (SIF_A + shares)).astype(np.float32)[:, None]

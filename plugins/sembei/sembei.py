@@ -42,7 +42,6 @@ from embeddings.settings import (
     LEARNING_RATE,
     RATE_RANGE,
     Dimension,
-    InitialValues,
     NegativeSampling,
     Schedule,
     VocabularyChoice,
@@ -416,7 +415,7 @@ def prefetch_next(block: LatticeBlock, operands: LatticeOperands, i: int) -> Non
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValues, Dimension):
+class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
     """Segmentation-free embedding: frequent n-grams of raw text predict adjacent ones. For text without spaces.
 
     Each n-gram predicts every n-gram that starts where it ends and every n-gram that ends where it starts, with
@@ -496,7 +495,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         vocabulary, words, longest = ngrams.vocabulary, ngrams.vocabulary.words, ngrams.sequences.shape[1]
         output = Table(rows=len(words), dim=self.dim, axis="words")
         saved_as = NGRAMS if self.compositional else VECTORS
-        rows = replace(word_vectors(len(words), self.dim, self.initializer), saved_as=saved_as)
+        rows = replace(word_vectors(len(words), self.dim), saved_as=saved_as)
         parts = ngrams_within(trie_of(words), *code_points(words)) if self.compositional else NO_PARTS
         max_parts = int(np.diff(parts.offsets).max(initial=0))
         kind = SummedOperands if self.compositional else LatticeOperands

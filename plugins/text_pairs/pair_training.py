@@ -21,7 +21,6 @@ from embeddings.plugins.text_pairs.text_batch import TextBatch
 from embeddings.settings import (
     Dimension,
     DocumentFrequency,
-    InitialValues,
     Schedule,
     SearchRange,
     VocabularySize,
@@ -66,7 +65,7 @@ MIN_NGRAM_LENGTH = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextVectorSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, Dimension):
+class TextVectorSettings(DocumentFrequency, VocabularySize, Schedule, Dimension):
     """Settings of trainers of text vectors."""
 
     text_pool: ClassVar[str] = "mean"
@@ -226,7 +225,7 @@ class DualEncoder(Trainer, PairSettings):
     def tables(self, vocabulary: Vocabulary, buckets: int) -> dict[str, Table]:
         """The tables of the model, and the state of the optimizer."""
         size, dim = len(vocabulary), self.dim
-        tables = {WORDS: word_vectors(size, dim, self.initializer)}
+        tables = {WORDS: word_vectors(size, dim)}
         if self.max_n:
             tables[WORDS] = replace(tables[WORDS], saved_as=WORDS)
             tables[NGRAMS] = Table(rows=buckets, dim=dim, axis="subwords")

@@ -198,7 +198,7 @@ def test_what_is_varied():
     assert tuning.trials[0].settings == {"n": 1, "kind": "a", "detail": 0.5}  # the given ones, though out of range
     assert all(5 <= trial.settings["n"] <= 9 and trial.settings["kind"] in "ab" for trial in tuning.trials[1:])
     skipgram = em.SkipGram()
-    assert search_space(skipgram, ["initializer=uniform,normal"])["initializer"].choices == ("uniform", "normal")
+    assert search_space(skipgram, ["schedule=linear,cosine"])["schedule"].choices == ("linear", "cosine")
     assert search_space(skipgram, ["shrink-window=true,false"])["shrink_window"].choices == (True, False)
     assert search_space(skipgram, ["learning_rate=0.01..0.1"])["learning_rate"].log
 
@@ -211,8 +211,8 @@ def test_what_is_varied():
         ("window=9..3", "the range of window is empty"),
         ("window=0..3", "window must be"),
         ("window=a..b", "window must be an integer"),
-        ("initializer=uniform..normal", "range of initializer.*numbers"),
-        ("initializer=normal,round", "initializer must be one of"),
+        ("schedule=linear..cosine", "range of schedule.*numbers"),
+        ("schedule=linear,round", "schedule must be one of"),
     ],
 )
 def test_ranges_are_checked(vary, message):

@@ -84,7 +84,13 @@ def table(**changes):
     return pa.table({name: value for name, value in (GOOD | changes).items() if value is not None})
 
 
+INT8 = {"vector": pa.array([[1, 2], [3, 4]], pa.list_(pa.int8(), 2))}
 BROKEN = [
+    (table(**INT8), "column vector.*int8"),
+    (table(**INT8, scale=pa.array([1, 2])), "column vector.*int8"),
+    (table(**INT8, scale=pa.array([1.0, None])), "column scale.*1 null"),
+    (table(**INT8, scale=pa.array([1.0, np.inf])), "'b'.*NaN"),
+    (table(vector=pa.array([[1, 2], [0, 4]], pa.list_(pa.int8(), 2)), scale=pa.array([1.0, np.inf])), "'b'.*NaN"),
     (table(word=None), "word and vector.*: vector"),
     (table(vector=None), "word and vector.*: word"),
     (table(word=pa.array([1, 2])), "column word.*int64"),

@@ -1,6 +1,10 @@
-"""word2vec text and binary: round trips, the same bytes as gensim, and broken files."""
+"""word2vec text and binary: round trips, the same bytes as gensim, other line ends, and broken files."""
+
+import gzip
+import io
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from drawn_vectors import some_vectors
 from hypothesis import given, settings
@@ -9,7 +13,8 @@ from optional_libraries import import_gensim, needs_gensim
 
 from embeddings.cli.info import describe
 from embeddings.errors import FormatError
-from embeddings.formats import word2vec_text
+from embeddings.formats import word2vec_binary, word2vec_text
+from embeddings.formats.word2vec_text import arrow_buffer, read_columns
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
@@ -183,3 +188,45 @@ def test_words_truncated_within_a_character(tmp_path, errors, word, content):
     vectors = load(tmp_path / "v", errors=errors)
     assert vectors.words == ["a", word]
     assert vectors.matrix.tolist() == [[0.5], [0.25]]
+
+
+def test_arrow_parses_memory_of_its_own_which_its_threads_release_without_the_interpreter() -> None:
+    data = b"x" * 100_000
+    before = pa.total_allocated_bytes()
+    buffer = arrow_buffer(data)
+    assert pa.total_allocated_bytes() - before >= len(data)
+    assert buffer.to_pybytes() == data
+
+
+def test_lines_with_an_error_are_parsed_from_such_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(
+        word2vec_text.pa, "BufferReader", lambda buffer, make=pa.BufferReader: made.append(buffer) or make(buffer)
+    )
+    with pytest.raises(pa.ArrowException):
+        list(read_columns(io.BytesIO(b"a 1\nb\n"), [pa.string(), pa.float32()], max_line=100))
+    assert made
+    assert all(isinstance(buffer, pa.Buffer) for buffer in made)  # never bytes of Python
+
+
+def test_word2vec_c_writes_newlines_after_vectors(tmp_path, small):
+    rows = zip(small.words, small.matrix, strict=True)
+    body = b"".join(word.encode() + b" " + row.tobytes() + b"\n" for word, row in rows)
+    (tmp_path / "c.bin").write_bytes(b"3 3\n" + body)
+    assert load(tmp_path / "c.bin").words == small.words
+    assert np.array_equal(load(tmp_path / "c.bin").matrix, small.matrix)
+
+
+@pytest.mark.parametrize("filler", [b"\n", b"\n\n\n\nx", b"x", b" ", b" \n"])
+def test_a_file_without_vectors_is_refused_at_once(tmp_path, filler):
+    """A million line breaks took hours: an expression tried each of them as the start of a word."""
+    (tmp_path / "v.bin.gz").write_bytes(gzip.compress(b"5 300\n" + (filler * 1_000_000)[:1_000_000]))
+    with pytest.raises(FormatError, match=r"truncated|more|follow|NaN|twice|duplicate|empty"):
+        word2vec_binary.read(tmp_path / "v.bin.gz")
+
+
+def test_a_vector_that_begins_with_a_digit_and_a_line_feed_is_not_text(tmp_path):
+    matrix = np.random.default_rng(1).standard_normal((3, 4)).astype("<f4")
+    matrix.view(np.uint8)[0, :2] = ord("7"), ord("\n")
+    Vectors(["a", "b", "c"], matrix).save(tmp_path / "v.bin")
+    assert load(tmp_path / "v.bin").matrix.tolist() == matrix.tolist()

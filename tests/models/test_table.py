@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import embeddings as em
 from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.row_operations import padded
-from embeddings.models.table import Table
+from embeddings.models.table import Table, word_vectors
+from embeddings.testing.trainer_contract import synonym_corpus
 
 
 def test_slots_are_rows_or_parts_of_a_row():
@@ -51,3 +53,29 @@ def test_continuation_follows_from_the_axis(axis, expected):
 def test_impossible_tables_are_refused(changes, message):
     with pytest.raises((DeclarationError, SettingError), match=message):
         Table(**{"rows": 1, "dim": 1, "axis": "words", **changes})
+
+
+ROWS, DIM = 70_000, 20
+
+
+def test_word_vectors_fill_their_range_and_depend_on_the_seed():
+    table = word_vectors(ROWS, DIM).allocate(1)
+    assert not table[:, DIM:].any()
+    for rows in (table[:1000, :DIM], table[-1000:, :DIM]):
+        assert -1 / DIM <= rows.min() < -0.99 / DIM
+        assert 0.99 / DIM < rows.max() <= 1 / DIM
+        assert rows.std() == pytest.approx(1 / DIM / np.sqrt(3), rel=0.02)
+    same, other = (word_vectors(9, 5).allocate(seed) for seed in (3, 4))
+    assert np.array_equal(same, word_vectors(9, 5).allocate(3))
+    assert not np.array_equal(same, other)
+    assert word_vectors(0, 5).allocate(1).shape == (0, padded(5))
+
+
+@pytest.mark.parametrize(
+    ("trainer", "settings"), [("skipgram", {}), ("fasttext", {"buckets": 99}), ("paragraph-dm", {})]
+)
+def test_models_start_from_such_values(trainer, settings):
+    """With a tiny learning rate the vectors of words, or of documents, are still the initial ones."""
+    still = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "learning_rate": 1e-9, **settings}
+    model = em.train(trainer, synonym_corpus(), **still)
+    assert 0 < np.abs(model.tables.get("documents", model.vectors.matrix)).max() <= 1 / 8

@@ -72,7 +72,7 @@ def test_defaults():
         "warm_up": None, "stages": None, "average_last": None, "shuffle": False, "min_count": 5,
         "max_vocab": None, "min_documents": 1, "subsample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5,
         "noise_exponent": 0.75, "negative_sharing": "batch", "objective": "negative-sampling",
-        "initializer": "uniform", "tie": False, "nce_normalizer": "one", "proposals": "unigram",
+        "tie": False, "nce_normalizer": "one", "proposals": "unigram",
         "target_in_sample": True, "cutoffs": None, "unknown_rows": 0,
     }  # fmt: skip
     assert dataclasses.asdict(SkipGram()) == shared

@@ -69,22 +69,27 @@ def test_links_that_leave_the_folder_are_refused(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 @pytest.mark.parametrize("kind", ["pipe", "/dev/zero"])
 def test_pipes_and_devices_in_folders_are_not_read(tmp_path, kind):
-    model = em.train("skipgram", [["a", "b", "c"]] * 50, dim=4, min_count=1, epochs=1, threads=1)
+    corpus = em.Corpus(["a b c"] * 50, phrases=em.corpora.PhraseList(["a b"]))
+    model = em.train("skipgram", corpus, dim=4, min_count=1, epochs=1, threads=1, subsample=0)
     model.save(tmp_path / "model")
+    options = {"frequencies": "texts", "remove_components": 1, "copy_model": True}
+    em.TextIndex.build(model.vectors, ["a c", "c"], tmp_path / "texts", pool="sif", **options).remove("1")
     em.build_index(model.vectors, "lsh").save(tmp_path / "index")
     interrupted_checkpoints(tmp_path / "checkpoints", 20).paths()[-1].rename(tmp_path / "checkpoint")
     readers = {
         "model": em.load,
         "index": lambda folder: em.load_index(folder, model.vectors),
         "checkpoint": read_state,
+        "texts": lambda folder: em.TextIndex(folder).search("c"),
     }
     for name, read in readers.items():
         read(tmp_path / name)
-        for file in [path.name for path in (tmp_path / name).iterdir()]:
-            broken = shutil.copytree(tmp_path / name, tmp_path / f"{name}-{file}")
+        files = [path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*") if path.is_file()]
+        for number, file in enumerate(path for path in files if path.name not in ("README.md", "config.json")):
+            broken = shutil.copytree(tmp_path / name, tmp_path / f"{name}-{number}")
             (broken / file).unlink()
             os.mkfifo(broken / file) if kind == "pipe" else (broken / file).symlink_to(kind)
-            with pytest.raises(FormatError, match=r"pipe or device|is missing|no model\.json|not a saved index"):
+            with pytest.raises(FormatError, match=r"pipe or device|is missing|no model\.json|not a saved index|not an index"):
                 read(broken)
 
 

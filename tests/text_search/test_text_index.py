@@ -957,43 +957,6 @@ def test_an_index_that_replaces_another_waits_for_its_writers(tmp_path):
     assert em.TextIndex(tmp_path / "i").column("text") == ["car", "red car"]
 
 
-UNREAD = ("README.md", "config.json")
-OPEN_EACH = """
-import os, sys
-from pathlib import Path
-import embeddings as em
-from embeddings.errors import FormatError
-folder = Path(sys.argv[1])
-for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-    if path.name in sys.argv[3:]:
-        continue
-    content = path.read_bytes()
-    path.unlink()
-    os.mkfifo(path)
-    try:
-        em.load_model(folder) if sys.argv[2] == "load_model" else em.TextIndex(folder).search("w1")
-    except FormatError as error:
-        print(path.name, end=" ", flush=True)
-    path.unlink()
-    path.write_bytes(content)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-def test_a_pipe_in_place_of_a_file_is_refused_at_once(vectors, tmp_path):
-    index = TextIndex.build(
-        vectors, ["w1 w2", "w3"], tmp_path / "i", pool="sif", frequencies="texts", remove_components=1, copy_model=True
-    )
-    index.remove("1")
-    corpus = em.Corpus(["a b c " * 50] * 20, phrases=em.corpora.PhraseList(["a b"]))
-    em.train("skipgram", corpus, epochs=1, dim=4, threads=1).save(tmp_path / "m")
-    for folder, action in ((index.path, "search"), (tmp_path / "m", "load_model")):
-        names = sorted(path.name for path in folder.rglob("*") if path.is_file() and path.name not in UNREAD)
-        run = [sys.executable, "-c", OPEN_EACH, str(folder), action, *UNREAD]
-        result = subprocess.run(run, capture_output=True, text=True, timeout=60, check=True)
-        assert sorted(result.stdout.split()) == names
-
-
 def test_dates_that_python_lacks_are_texts(vectors):
     days = pa.table({"text": ["w1"], "day": pa.array([10**7], pa.date32())})
     index = TextIndex.build(vectors, days)

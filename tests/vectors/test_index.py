@@ -1,12 +1,12 @@
-"""Indexes of all installed kinds: search, and vectors that use an index."""
+"""Indexes of all installed kinds, also specified in a line: search, and vectors that use an index."""
 
 import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.errors import SettingError
+from embeddings.errors import RegistryError, SettingError
 from embeddings.testing import check_index
-from embeddings.vectors.index import as_index, build_index
+from embeddings.vectors.index import as_index, build_index, check_spec, parse_spec
 from embeddings.vectors.vectors import Vectors
 
 
@@ -139,3 +139,44 @@ def test_methods_of_words(clusters):
     ):
         assert [word for word, _ in result] == expected[:3]
         assert list(result.columns) == ["neighbour", "csls"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "settings"),
+    [
+        ("exact", "exact", {}),
+        ("lsh:bits=512,rerank=100", "lsh", {"bits": 512, "rerank": 100}),
+        ("lsh:centre=false,rerank=none", "lsh", {"centre": False, "rerank": None}),
+        ("faiss:factory=IVF256,PQ4x8,nprobe=8", "faiss", {"factory": "IVF256,PQ4x8", "nprobe": 8}),
+    ],
+)
+def test_parse_spec(text, name, settings):
+    assert parse_spec(text) == (name, settings)
+
+
+INVALID = [
+    ("nope", RegistryError, "'nope'.*exact.*lsh"),
+    ("", RegistryError, "''"),
+    ("lsh:512", SettingError, "'lsh:512'.*lsh:name=value,name=value"),
+    ("lsh:bits=1,bits=2", SettingError, "bits twice"),
+    ("lsh:bit=3", SettingError, "'bit'.*bits"),
+    ("exact:bits=3", SettingError, "'bits'"),
+    ("lsh:bits=many", SettingError, "bits.*'many'"),
+    ("lsh:bits=0", SettingError, "bits.*0"),
+    ("lsh:bits=32769", SettingError, "bits.*32768.*32769"),
+    ("lsh:centre=maybe", SettingError, "centre.*'maybe'"),
+]
+
+
+@pytest.mark.parametrize(("text", "error", "message"), INVALID, ids=[text for text, _, _ in INVALID])
+def test_invalid_specs(clusters, text, error, message):
+    for check in (lambda: as_index(text, clusters), lambda: check_spec(text)):
+        with pytest.raises(error, match=message) as error_info:
+            check()
+        assert "\n" not in str(error_info.value)
+
+
+def test_build_index_takes_a_spec(clusters):
+    index = em.build_index(clusters, "lsh:bits=64", rerank=20)
+    assert (index.settings["bits"], index.settings["rerank"]) == (64, 20)
+    assert index.search(clusters.matrix[:3], top=1).ids[:, 0].tolist() == [0, 1, 2]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from embeddings import cli
-from embeddings.errors import FormatError
 from embeddings.models.loading import load
 from embeddings.vectors.compact_rows import from_int8, to_int8
 from embeddings.vectors.precision import rounding_error
@@ -68,22 +68,9 @@ def test_pandas_reads_int8(tmp_path, random, name, read):
     assert np.array_equal(Vectors.from_pandas(frame).matrix, load(tmp_path / name).matrix)
 
 
-def test_int8_without_scales_and_scales_that_are_broken():
-    import pyarrow as pa
-
-    columns = {"word": ["a", "b"], "vector": pa.array([[1, 2], [3, 4]], pa.list_(pa.int8(), 2))}
-    zeros = columns | {"vector": pa.array([[1, 2], [0, 4]], pa.list_(pa.int8(), 2))}
-    with pytest.raises(FormatError, match=r"column vector.*int8"):
-        Vectors.from_arrow(pa.table(columns))
-    with pytest.raises(FormatError, match=r"column vector.*int8"):
-        Vectors.from_arrow(pa.table(columns | {"scale": [1, 2]}))
-    with pytest.raises(FormatError, match=r"column scale.*1 null"):
-        Vectors.from_arrow(pa.table(columns | {"scale": [1.0, None]}))
-    with pytest.raises(FormatError, match=r"'b'.*NaN"):
-        Vectors.from_arrow(pa.table(columns | {"scale": [1.0, float("inf")]}))
-    with pytest.raises(FormatError, match=r"'b'.*NaN"):
-        Vectors.from_arrow(pa.table(zeros | {"scale": [1.0, float("inf")]}))
-    assert Vectors.from_arrow(pa.table(columns | {"scale": [0.5, 2.0]})).matrix.tolist() == [[0.5, 1], [6, 8]]
+def test_vectors_are_integers_times_their_scales():
+    columns = {"word": ["a", "b"], "vector": pa.array([[1, 2], [3, 4]], pa.list_(pa.int8(), 2)), "scale": [0.5, 2.0]}
+    assert Vectors.from_arrow(pa.table(columns)).matrix.tolist() == [[0.5, 1], [6, 8]]
 
 
 def test_the_command_line_reports_the_error(tmp_path, random):
