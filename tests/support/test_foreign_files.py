@@ -89,7 +89,9 @@ def test_pipes_and_devices_in_folders_are_not_read(tmp_path, kind):
             broken = shutil.copytree(tmp_path / name, tmp_path / f"{name}-{number}")
             (broken / file).unlink()
             os.mkfifo(broken / file) if kind == "pipe" else (broken / file).symlink_to(kind)
-            with pytest.raises(FormatError, match=r"pipe or device|is missing|no model\.json|not a saved index|not an index"):
+            with pytest.raises(
+                FormatError, match=r"pipe or device|is missing|no model\.json|not a saved index|not an index"
+            ):
                 read(broken)
 
 
