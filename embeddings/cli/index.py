@@ -77,6 +77,7 @@ def report(index: TextIndex, message: str, as_json: bool, quiet: bool = False, *
         print_json({**others, **index.describe()})
 
 
+MANY_TEXTS, FAST_KIND = 200_000, "lsh:rerank=800"  # of a million texts it reads 800 exactly
 TEXTS = click.Argument(["texts"], nargs=-1, required=True)
 INDEX = click.Argument(["index"])
 
@@ -114,6 +115,9 @@ def build_texts(
     pool = index.describe()["pool"]
     pooled = "" if source is None else f", with vectors of texts pooled by {pool}"
     report(index, f"indexed {quantity(len(index), 'text')} in {out}{pooled}", output.as_json, output.quiet, out=out)
+    is_exact = source is not None and (options["kind"], options["dtype"]) == ("exact", "float32")
+    if is_exact and len(index) >= MANY_TEXTS and not output.quiet:
+        note(f"searches by vectors are faster, and find about 96 % of the nearest texts, with --kind {FAST_KIND}")
 
 
 @click.command(

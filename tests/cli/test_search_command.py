@@ -132,3 +132,10 @@ def test_a_prompt_asks_for_queries_on_a_terminal(folder):
         os.close(parent)
     assert process.returncode == 0
     assert b"a red car" in output
+
+
+def test_an_index_of_many_texts_advises_a_faster_kind(folder, monkeypatch):
+    monkeypatch.setattr("embeddings.cli.index.MANY_TEXTS", 3)
+    assert "--kind lsh:rerank=800" in build().stderr
+    for options in (["--kind", "lsh"], ["--dtype", "int8"], ["--quiet"]):
+        assert "--kind" not in build("--force", *options).stderr
