@@ -87,7 +87,8 @@ def test_inferred_documents_are_near_those_of_training(settings, tmp_path):
         pytest.param(
             "paragraph-dbow", {"objective": "hierarchical-softmax", "train_words": True}, marks=pytest.mark.slow
         ),
-        ("paragraph-dm", {"objective": "sampled-softmax"}),
+        ("paragraph-dbow", {"objective": "nce"}),
+        pytest.param("paragraph-dm", {"objective": "sampled-softmax"}, marks=pytest.mark.slow),
         pytest.param(
             "paragraph-dm",
             {"objective": "adaptive-softmax", "cutoffs": "4,9", "combine": "concat"},
@@ -105,7 +106,7 @@ def test_inferred_documents_do_not_depend_on_threads(trainer, settings, tmp_path
     np.testing.assert_array_equal(model.infer(TEXTS[:200], threads=3), rows)
 
 
-@pytest.mark.parametrize("name", ["continuous-window", "paragraph-dm"])
+@pytest.mark.parametrize("name", ["continuous-window", pytest.param("paragraph-dm", marks=pytest.mark.slow)])
 def test_a_tree_of_one_word_has_no_rows(name):
     settings = {"combine": "concat"} if name == "paragraph-dm" else {}
     settings = {**SMALL, **settings, "objective": "hierarchical-softmax", "epochs": 1}

@@ -23,6 +23,7 @@ def draw(trial_name, count, seed):
     return np.random.default_rng(seed).choice(len(COUNTS), size=count, p=Trial(trial_name, 1).q).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", ["sampled softmax", "log-uniform"])
 def test_sampled_softmax_approaches_full_softmax(name, seed):

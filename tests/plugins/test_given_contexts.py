@@ -100,7 +100,16 @@ def test_equal_weights_are_no_weights():
     assert models[0].vectors.matrix.tobytes() == models[1].vectors.matrix.tobytes()
 
 
-@pytest.mark.parametrize("name", [declaration.name for declaration in WORD_OBJECTIVES.values()])
+FEW = "negative-sampling", "nce", "hierarchical-softmax"  # the kernels of others take long to compile
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        declaration.name if declaration.name in FEW else pytest.param(declaration.name, marks=pytest.mark.slow)
+        for declaration in WORD_OBJECTIVES.values()
+    ],
+)
 def test_objectives_learn_words_and_contexts(name, tmp_path):
     model = GivenContexts(objective=name, dim=16, epochs=40).train(thing_pairs(), threads=1)
     model.save(tmp_path / "model")
