@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from commands import expect, process, refused
+from commands import expect, refused
 
 from embeddings.cli import COMMANDS, main, summary_of
 from embeddings.support.cache_folder import cache_folder
@@ -19,10 +19,6 @@ def test_help_lists_every_command_with_its_whole_summary():
         assert line[-1] in ".?"
         assert "..." not in line
         assert len(line) <= 80
-
-
-def test_debug_prints_the_traceback(tmp_path):
-    assert "Traceback" in process("--debug", "neighbours", tmp_path / "missing", "x").stderr
 
 
 def test_unexpected_errors_take_one_line(text, monkeypatch):

@@ -110,7 +110,6 @@ def test_documents_with_the_same_words_are_in_the_same_fold(tmp_path):
 
 
 ERRORS = [
-    ("label,text\n" + "x,one two\n" * 9 + "y,three\ny,four\n", {}, ["3 distinct", "5"]),
     ("label,text\na,b\n", {"text_column": "body"}, ["body"]),
     ("stars,text\na,b\n", {}, ["label"]),
     ("label,text\na,b\n", {"documents": "nope"}, ["nope"]),

@@ -1,16 +1,14 @@
 """Prediction of categories against scikit-learn: predictions of each fold, and F1."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from naive_bootstrap import interval, resample_counts
 
 from embeddings.eval import evaluate
 from embeddings.eval.tasks.evaluation_kind import Subject
-from embeddings.eval.tasks.linear_classifier import MAJORITY, cross_predict
-from embeddings.eval.tasks.word_categories import predict, read_word_categories, score_categories
-from embeddings.eval.test_sets import FOLDS, splits_of, stratified_folds
+from embeddings.eval.tasks.linear_classifier import MAJORITY
+from embeddings.eval.tasks.word_categories import read_word_categories, score_categories
+from embeddings.eval.test_sets import FOLDS, stratified_folds
 from embeddings.vectors.vectors import Vectors
 
 KINDS = ("person", "place", "thing")
@@ -82,17 +80,6 @@ def test_folds_are_stratified():
     np.testing.assert_array_equal(stratified_folds(words, category), fold)
     words[10] = words[70] = words[3]
     assert len(set(stratified_folds(words, category)[[3, 10, 70]])) == 1
-
-
-def test_no_word_is_predicted_by_a_classifier_trained_on_it():
-    """Orthogonal vectors cannot be predicted better than by chance."""
-    rng = np.random.default_rng(2)
-    category = rng.integers(0, 2, 100)
-    splits = splits_of([f"w{i}" for i in range(100)], category, None)
-    sides = np.eye(100, dtype=np.float32), np.ones(100, bool), category
-    predictions = cross_predict(category, splits, partial(predict, *sides))
-    assert predictions.note is None
-    assert (predictions.guess == category).mean() < 0.7
 
 
 def test_interval_equals_the_naive_bootstrap(names, vectors):

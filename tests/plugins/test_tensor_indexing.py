@@ -147,13 +147,3 @@ def test_an_interrupted_fit_leaves_the_words(monkeypatch):
         em.TensorIndexing(**SMALL).train(corpus(), threads=1)
     assert stopped.value.model.name == "skipgram"
     assert "red_car" in stopped.value.model.vectors
-
-
-def test_a_path_will_do(tmp_path):
-    base = em.SkipGram(dim=8, min_count=1, epochs=1).train(corpus(), threads=1)
-    base.save(tmp_path / "model")
-    base.vectors.save(tmp_path / "vectors.bin")
-    how = em.TensorIndexing(min_phrases=10, fit_epochs=2)
-    a, b = (how.fit(tmp_path / name, threads=1) for name in ("model", "vectors.bin"))
-    np.testing.assert_array_equal(a.compose("red", "hat"), b.compose("red", "hat"))
-    assert (a.record["base"]["model"], b.record["base"]["model"]) == ("skipgram", "vectors")

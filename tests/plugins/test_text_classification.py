@@ -54,11 +54,6 @@ def test_labels_of_tables_have_no_prefix_and_texts_are_tokenized_as_in_training(
     assert model.predict(["FILM, GOOD", "(awful)"]).labels[:, 0].tolist() == ["a", "b"]
 
 
-def test_character_ngrams_classify_unknown_words():
-    model = em.train("classifier", labelled_lines(), min_n=2, max_n=4, **SMALL)
-    assert model.predict(["goodish", "awfully"]).labels[:, 0].tolist() == ["__label__a", "__label__b"]
-
-
 def test_labels_may_have_any_characters_and_texts_any_number_of_labels():
     labels = [["a\x1fb", "c d"], [], ["c d"], ["", "a\x1fb", "a\x1fb"]] * 5
     rows = [{"text": f"word{number}", "label": one} for number, one in enumerate(labels)]

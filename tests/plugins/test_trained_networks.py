@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from commands import expect, refused, table
+from commands import refused
 from neural_models import DAMAGES, change_table, character_model, context_model, naive_context, naive_lstm
 from small_models import change_settings
 
@@ -61,21 +61,6 @@ def test_the_loss_of_a_text_equals_that_of_a_naive_network(new_model, objective,
     loss, count = predictor.total_loss(ids, borders)
     assert count == 12
     np.testing.assert_allclose(loss, sum(naive_losses(model, lines, 4)), rtol=1e-5)
-
-
-def test_perplexity_of_a_text(tmp_path):
-    (tmp_path / "text.txt").write_text("the cat ate a bird\nunseen words\n")
-    character_model().save(tmp_path / "m")
-    rows = table(expect("evaluate", tmp_path / "m", "--perplexity", tmp_path / "text.txt").stdout)
-    expected = np.mean(list(naive_losses(character_model(), [[0, 1, 2, 3]], 100)))
-    values = {row["measure"]: float(row["value"]) for row in rows}
-    np.testing.assert_allclose(values["perplexity"], np.exp(expected), rtol=1e-3)
-    context_model().save(tmp_path / "c")
-    message = refused("evaluate", tmp_path / "c", "--perplexity", tmp_path / "text.txt", code=2)
-    assert "negative sampling" in message
-    for model in (character_model(), context_model("nce")):
-        with pytest.raises(SettingError, match=f"this {model.name} model lacks"):
-            model.predict_output_word(["cat"])
 
 
 def test_other_models_have_no_contexts():
