@@ -61,3 +61,13 @@ def test_tags_on_a_full_disk_are_reported(tmp_path):
         tags.append(to_string_array(["a tag"] * 100_000))
     with pytest.raises(OutputError, match="No space left"):
         tags.close()
+
+
+def test_errors_of_threads_that_write_are_reported(tmp_path):
+    def fail(items):
+        raise OSError("the disk is full")
+
+    array = ArrayFile(tmp_path / "ids.npy", np.int32)
+    array.append_later(np.arange(3, dtype=np.int32), fail)
+    with array.file, pytest.raises(OutputError, match="cannot be written.*the disk is full"):
+        array.map(lambda block: block)
