@@ -69,5 +69,5 @@ def test_errors_of_threads_that_write_are_reported(tmp_path):
 
     array = ArrayFile(tmp_path / "ids.npy", np.int32)
     array.append_later(np.arange(3, dtype=np.int32), fail)
-    with array.file, pytest.raises(OutputError, match="cannot be written.*the disk is full"):
+    with array.file, pytest.raises(OutputError, match=r"cannot be written.*the disk is full"):
         array.map(lambda block: block)
