@@ -154,11 +154,10 @@ class Corpus:
         self.rows: int | None = check_value("rows", rows, Positive | None, {})
         self.lines: Lines = check_value("lines", lines, Lines, {})
         self.max_types: int | None = check_value("max_types", max_types, Positive | None, {})
-        weights: list[float | None] = [None] * len(sources)
-        given, weights = (list(sources), weights) if vectors is None else split_weights(sources)
+        given, weights = (list(sources), [1.0] * len(sources)) if vectors is None else split_weights(sources)
         resolved = [resolve_source(source) for source in given]
         self.sources = [item for items in resolved for item in items]
-        self.weights = [weight or 1.0 for items, weight in zip(resolved, weights, strict=True) for _ in items]
+        self.weights = [weight for items, weight in zip(resolved, weights, strict=True) for _ in items]
         self.teachers: dict[str, float] = {}
         if vectors is not None:
             self.sources, self.weights, self.teachers = join_teachers(self.sources, self.weights, vectors, text_column)

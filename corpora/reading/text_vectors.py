@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -106,21 +107,16 @@ class VectorFormat:
         return RowReader(resolve, "texts with vectors")
 
 
-def check_weight(weight: Any) -> float:
-    """The weight of a source or a teacher; raises SettingError if it is not positive."""
-    return float(check_value("weight", weight, float, {"gt": 0, "le": MAX_WEIGHT}))
-
-
-def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float | None]]:
-    """The sources and their weights, None for a source without one."""
-    plain, weights = [], []
+def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float]]:
+    """The sources and their weights, 1 for a source without one."""
+    plain, weights = list[Any](), list[float]()
     for source in sources:
-        weight: Any = None
+        weight: Any = 1.0
         if isinstance(source, tuple) and len(source) == 2 and isinstance(source[1], int | float):
             source, weight = source
         elif isinstance(source, str) and not os.path.exists(source) and (match := WEIGHTED.fullmatch(source)):
             source, weight = match[1], float(match[2])
-        weights.append(None if weight is None else check_weight(weight))
+        weights.append(check_value("weight", weight, float, {"gt": 0, "le": MAX_WEIGHT}))
         plain.append(source)
     return plain, weights
 
@@ -168,11 +164,9 @@ def join_teachers(
             units = [weighted(matrix, weight).astype(np.float16) for (_, matrix), weight in batches]
             parts.append(np.concatenate(units or [np.empty((0, 1), np.float16)]))
             if texts[-1] != texts[0]:
-                same = [a == b for a, b in zip(texts[0], texts[-1], strict=False)]
-                row = same.index(False) if False in same else len(same)
-                names = f"{sources[groups[0][0]].name} and {sources[numbers[0]].name}"
-                numbers_of = f"{len(texts[0]):,} and {len(texts[-1]):,} texts, of which number {row + 1:,} differs"
-                raise CorpusError(f"{names} are of different teachers, which must have the same texts: {numbers_of}")
+                row = next(row for row, (a, b) in enumerate(zip_longest(texts[0], texts[-1])) if a != b)
+                problem = f"are of different teachers, which must have the same texts: number {row + 1:,} differs"
+                raise CorpusError(f"{sources[groups[0][0]].name} and {sources[numbers[0]].name} {problem}")
         names_of = [text_column or TEXT_NAMES[0], form.vector_column or VECTOR_NAMES[0]]
         return open_stream(text_vectors(texts[0], np.hstack(parts)).rename_columns(names_of))
 

@@ -41,14 +41,11 @@ def command(
     An interrupted run continues when the command is repeated.
     """
     check_not_input([Path(out)], [("TEXTS", Path(path)) for path in texts], replaceable=())
-    names, given = split_weights(model)
-    weights = [weight or 1.0 for weight in given]
-    teachers = [load_teacher(name, threads) for name in names]
-    is_single = weights == [1.0]
+    names, weights = split_weights(model)
+    teachers = list(zip([load_teacher(name, threads) for name in names], weights, strict=True))
     with Bar(output.quiet, "encoding") as bar:
         count = teach(
-            texts, teachers[0] if is_single else list(zip(teachers, weights, strict=True)), out,
-            text_column=text_column, exclude=exclude, name=names[0] if is_single else names, force=output.force,
+            texts, teachers, out, text_column=text_column, exclude=exclude, name=names, force=output.force,
             progress=bar,
         )  # fmt: skip
     bar.notice(f"wrote the vectors of {quantity(count, 'text')} to {out}")

@@ -410,20 +410,17 @@ class Distillation(Trainer, TextVectorSettings):
         if not self.word_vectors:
             return vocabulary, None
         paths, weights = split_weights(self.word_vectors)
-        sources, _, _ = join_teachers([resolve_source(path)[0] for path in paths], [one or 1.0 for one in weights])
+        sources, _, _ = join_teachers([resolve_source(path)[0] for path in paths], weights)
         tables = [word_table(*one) for one in zip(sources, paths, strict=False)]  # fewer sources if they are joined
         is_limited = data.encoded.meta["fixed_vocabulary"] or self.max_vocab is not None
-        others = dict.fromkeys(word for row_of, _ in tables for word in row_of if len(word.split()) == 1)
-        for word in vocabulary.words:
-            others.pop(word, None)
-        all_words = [*vocabulary.words, *([] if is_limited else others)]
+        others = [] if is_limited else [word for row_of, _ in tables for word in row_of if len(word.split()) == 1]
+        all_words = list(dict.fromkeys([*vocabulary.words, *others]))
         vectors = np.zeros((len(all_words), tables[0][1].shape[1]), np.float32)
         numbers = np.zeros(len(all_words), np.int64)
         for source, (row_of, matrix) in zip(sources, tables, strict=True):
             rows = np.array([row_of.get(word, -1) for word in all_words], np.int64)
             count = int(np.count_nonzero(rows[: len(vocabulary)] >= 0))
-            figures = f"{count:,}", f"{len(vocabulary):,}", source.name
-            log.info("%s of %s words of the texts have vectors in %s", *figures)
+            log.info("%s of %s words of the texts have vectors in %s", count, len(vocabulary), source.name)
             if not count or matrix.shape[1] != vectors.shape[1]:
                 sizes = f"expected vectors of {vectors.shape[1]} numbers as in {sources[0].name}, got {matrix.shape[1]}"
                 problem = f"{sizes} in" if count else "no text to train on has a word of"
@@ -431,14 +428,11 @@ class Distillation(Trainer, TextVectorSettings):
             vectors[rows >= 0] += matrix[rows[rows >= 0]]
             numbers += rows >= 0
         vectors /= np.maximum(numbers, 1).astype(np.float32)[:, None]
-        self.warn_of_gaps(vocabulary, numbers[: len(vocabulary)] == 0)
-        counts = np.append(vocabulary.counts, np.zeros(len(all_words) - len(vocabulary), np.int64))
-        return Vocabulary(all_words, counts, total=vocabulary.total), vectors
-
-    def warn_of_gaps(self, vocabulary: Vocabulary, has_none: NDArray[np.bool_]) -> None:
-        """Warn if many words of the texts have no vectors, as those of a language without a table."""
+        has_none = numbers[: len(vocabulary)] == 0
         share = vocabulary.counts[has_none].sum() / max(vocabulary.tokens, 1)
-        if share > MAX_GAP:
+        if share > MAX_GAP:  # such as those of a language without a table
             examples = format_names([str(vocabulary.words[row]) for row in np.flatnonzero(has_none)[:3]])
             problem = f"{share:.0%} of the words of the texts have no vector in {S.word_vectors}, such as {examples}"
             log.warning("%s: embed the vocabulary of all texts, in each language", problem)
+        counts = np.append(vocabulary.counts, np.zeros(len(all_words) - len(vocabulary), np.int64))
+        return Vocabulary(all_words, counts, total=vocabulary.total), vectors

@@ -27,7 +27,7 @@ from embeddings.corpora.reading.reader import SourceReader, is_table, read_texts
 from embeddings.corpora.reading.record_rows import batches_of
 from embeddings.corpora.reading.sources import File, Source, file_statuses, resolve_source
 from embeddings.corpora.reading.text_block import TextBlock, text_batches
-from embeddings.corpora.reading.text_vectors import TEACHERS, check_weight, text_vectors, weighted
+from embeddings.corpora.reading.text_vectors import TEACHERS, split_weights, text_vectors, weighted
 from embeddings.corpora.vocabulary import LINE
 from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked
 from embeddings.settings import Positive, check_value
@@ -100,8 +100,7 @@ def teach(
     networks = [Path(one, file) for one in names for file in (*ONNX, "tokenizer.json", MODULES, "model.safetensors")]
     files: list[str | Path] = [*excluded, *(path for path in networks if path.is_file())]
     statuses = [[str(file), os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files if os.path.isfile(file)]
-    named = name if isinstance(name, str) else teachers
-    settings = {"text_column": text_column, "name": named, "files": statuses, "group_size": group_size}
+    settings = {"text_column": text_column, "name": teachers, "files": statuses, "group_size": group_size}
     is_near = near_texts(excluded)
     folder, record = earlier_groups(target, sources, settings, force)
 
@@ -292,13 +291,20 @@ def encode_group(
 
 def side_by_side(teachers: Sequence[tuple[Encode, float]]) -> tuple[Encode, list[float]]:
     """The teacher whose vectors are the unit vectors of several side by side, times their weights; and the weights."""
-    checked = [(encode, check_weight(weight)) for encode, weight in teachers]
+    encoders, weights = split_weights(teachers)
+    if len(encoders) == 1:
+        return encoders[0], [1.0]
 
     def encode_all(texts: list[str]) -> NDArray[np.float32]:
         with np.errstate(divide="ignore", invalid="ignore"):  # vectors of zeros, which are refused with their text
-            return np.hstack([weighted(np.asarray(encode(texts), np.float32), weight) for encode, weight in checked])
+            return np.hstack(
+                [
+                    weighted(np.asarray(encode(texts), np.float32), weight)
+                    for encode, weight in zip(encoders, weights, strict=True)
+                ]
+            )
 
-    return encode_all, [weight for _, weight in checked]
+    return encode_all, weights
 
 
 def load_teacher(name: str, threads: int | None = None) -> Encode:
