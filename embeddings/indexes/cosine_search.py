@@ -1,7 +1,6 @@
 """Exact cosines and the rows of highest score, bit-identical on every machine; and analogies by 3CosMul."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -20,11 +19,6 @@ def check_search(top: int, restrict: int | None) -> None:
 def product_error(units: np.ndarray) -> float:
     """Bound the error of the difference of two float32 dot products of unit rows."""
     return float(units.shape[1] + 4) * 2.0**-23
-
-
-def exact_cosines(units: np.ndarray, query: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function from row numbers to float64 cosines that do not depend on the position of the row."""
-    return partial(pair_cosines, units, queries=query)
 
 
 def pair_cosines(

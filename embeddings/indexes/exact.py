@@ -37,12 +37,12 @@ def products(units: np.ndarray, queries: np.ndarray) -> np.ndarray:
     scores = np.empty((len(queries), len(units)), np.float32)
     is_half = units.dtype == np.float16
     kernel, rows = (multiply_halves, units.view(np.uint16)) if is_half else (multiply, units)
-    for query, row in zip(queries, scores, strict=True):
 
-        def work(part: slice, query: np.ndarray = query, row: np.ndarray = row) -> None:
+    def work(part: slice) -> None:
+        for query, row in zip(queries, scores, strict=True):
             kernel(rows[part], query, row[part])
 
-        run_slices(len(units), work, least=BYTES_PER_THREAD // max(1, units.strides[0]))
+    run_slices(len(units), work, least=BYTES_PER_THREAD // max(1, units.strides[0]))
     return scores
 
 
@@ -86,11 +86,10 @@ def shortlist(scores: np.ndarray, top: int, margin: float) -> tuple[np.ndarray, 
     chunk_maxima(scores, maxima, chunk)
     last = np.partition(maxima, maxima.shape[1] - top, axis=1)[:, maxima.shape[1] - top]
     thresholds = last - np.float32(margin)
-    counts = np.empty(queries, np.int64)
-    count_above(scores, maxima, thresholds, chunk, counts)
-    columns = np.empty(int(counts.sum()), np.int64)
-    list_above(scores, maxima, thresholds, chunk, columns)
-    return counts, columns
+    n_read = chunk * int(np.count_nonzero(maxima >= thresholds[:, None]))
+    counts, columns = np.empty(queries, np.int64), np.empty(n_read, np.int64)
+    list_above(scores, maxima, thresholds, chunk, counts, columns)
+    return counts, columns[: counts.sum()]
 
 
 @entry_point
@@ -106,22 +105,13 @@ def chunk_maxima(scores: np.ndarray, maxima: np.ndarray, chunk: int) -> None:
 
 
 @entry_point
-def count_above(scores: np.ndarray, maxima: np.ndarray, thresholds: np.ndarray, chunk: int, counts: np.ndarray) -> None:
-    """How many scores of each row reach its threshold."""
-    for q in range(scores.shape[0]):
-        counts[q] = 0
-        for c in range(maxima.shape[1]):
-            if maxima[q, c] >= thresholds[q]:
-                part = scores[q, c * chunk : (c + 1) * chunk]
-                for i in range(part.shape[0]):
-                    counts[q] += part[i] >= thresholds[q]
-
-
-@entry_point
-def list_above(scores: np.ndarray, maxima: np.ndarray, thresholds: np.ndarray, chunk: int, columns: np.ndarray) -> None:
-    """List the columns of the scores that reach the threshold of their row, ascending, row by row."""
+def list_above(
+    scores: np.ndarray, maxima: np.ndarray, thresholds: np.ndarray, chunk: int, counts: np.ndarray, columns: np.ndarray
+) -> None:
+    """Count the scores of each row that reach its threshold, and list their columns, ascending, row by row."""
     n = 0
     for q in range(scores.shape[0]):
+        start = n
         for c in range(maxima.shape[1]):
             if maxima[q, c] >= thresholds[q]:
                 part = scores[q, c * chunk : (c + 1) * chunk]
@@ -129,6 +119,7 @@ def list_above(scores: np.ndarray, maxima: np.ndarray, thresholds: np.ndarray, c
                     if part[i] >= thresholds[q]:
                         columns[n] = c * chunk + i
                         n += 1
+        counts[q] = n - start
 
 
 Output = tuple[np.ndarray, np.ndarray]

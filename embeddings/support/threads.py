@@ -45,11 +45,7 @@ QUERIES_PER_THREAD = 64  # fewer are not worth a thread
 def run_slices(
     n_items: int, work: Callable[[slice], None], threads: int | None = None, least: int = QUERIES_PER_THREAD
 ) -> None:
-    """Call `work` with slices that cover all items, on at most `threads`, by default all cores, if they pay off.
-
-    Arguments:
-        least: items of a thread, by default of queries.
-    """
+    """Call `work` with slices that cover all items, on at most `threads`, by default all cores, `least` for each."""
     threads = max(1, min(threads or available_threads(), n_items // least))
     if threads == 1:
         work(slice(0, n_items))

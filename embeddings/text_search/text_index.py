@@ -78,11 +78,10 @@ from embeddings.vectors.vectors import Vectors
 MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_WEIGHT = 0.6  # of BM25 in the fused score
 ROUNDING = 1e-6  # a smaller deviation of scores is an error of rounding
-MEAN_SAMPLE = 1024  # texts whose cosines with a query have the mean and the deviation of all
+MEAN_SAMPLE = 1024  # texts, or up to twice as many, whose cosines with a query have the mean and the deviation of all
 PARTS = {"cosine": "Of the vectors of query and text.", "bm25": "Of the words of query and text."}
 Cosine = Annotated[float, Range(ge=-1, le=1)]
 Weight = Annotated[float, Range(ge=0, le=1)]
-Fusion = Literal["highest", "standardised"]  # what BM25 and cosines are divided by before they are added
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 26  # of the scores of a block of queries, which several arrays hold at a time
 POOLING = ("pool", "constant", "frequencies", "remove_components", "dim")
@@ -150,7 +149,7 @@ class TextIndex:
         with format_errors(self.path / INDEX):
             check_value("dtype", self.record["dtype"], DataType, {})
             self.fusion = self.record.get("fusion", "highest")  # of indexes before there was a choice
-            check_value("fusion", self.fusion, Fusion, {})
+            check_value("fusion", self.fusion, Literal["highest", "standardised"], {})
             self.pooling = {name: self.record["pooling"].get(name) for name in POOLING}
             common = self.path / RECIPE / COMMON
             loaded = Vocabulary.load(common) if common.exists() else None
@@ -446,8 +445,7 @@ class TextIndex:
             if min_cosine is not None:
                 scores = np.where(parts[0] >= min_cosine, scores, -np.inf)
             unit = None if texts is not None or vectors is None else vectors[query].astype(np.float64)
-            margin = 0.0 if unit is None else product_error(unit[None])
-            _, rows = shortlist(scores[None], min(top, len(scores)), margin)
+            _, rows = shortlist(scores[None], min(top, len(scores)), 0.0 if unit is None else product_error(unit[None]))
             rows = rows[scores[rows] > -np.inf]
             values = scores[rows] if unit is None else pair_cosines(stored, rows, unit)  # which tells near ties apart
             order = np.argsort(-values, kind="stable")[:top]
@@ -468,7 +466,7 @@ class TextIndex:
         stored, live = self.stored(segments), None
         if texts is not None and vectors is not None and self.fusion == "standardised":
             live = np.flatnonzero(np.concatenate([segment.live for segment in segments]))
-            sample = stored[live[:: -(-len(live) // MEAN_SAMPLE)]]
+            sample = stored[live[:: max(1, len(live) // MEAN_SAMPLE)]]
         for start in range(0, n_queries, step := max(1, SCORE_BYTES // (4 * n_rows))):
             cosines = None
             if vectors is not None:

@@ -14,7 +14,7 @@ from embeddings.corpora.remapping import find_unknown_rows, row_number
 from embeddings.corpora.tokenizers import is_lower_case
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import S, SettingError
-from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
+from embeddings.indexes.cosine_search import check_search, pair_cosines, product_error, search_multiplicative
 from embeddings.indexes.protocol import SearchMethod
 from embeddings.setting_names import InteropMixin
 from embeddings.settings import Positive, check_list, check_value
@@ -641,7 +641,7 @@ class Vectors(InteropMixin):
         """
         query = search.query_row(self, word)
         if others is None:
-            cosines = exact_cosines(self.unit_rows, cosine.normalize(query))(np.arange(len(self)))
+            cosines = pair_cosines(self.unit_rows, np.arange(len(self)), cosine.normalize(query))
         else:
             rows = cosine.normalize(self[search.word_list(self, others, ordered=True)])
             cosines = np.clip((rows * cosine.normalize(query)).sum(axis=1), -1, 1)
@@ -662,10 +662,11 @@ class Vectors(InteropMixin):
         row, other, query = self.index(a), self.index(b), cosine.normalize(self[a])
         # float32 decides all but the close calls, and float64 those, so that equal rows rank alike on every machine.
         rough = products(self.unit_rows, query.astype(np.float32)[None])[0]
-        margin, exact = product_error(self.unit_rows), exact_cosines(self.unit_rows, query)
+        margin = product_error(self.unit_rows)
         closer = rough > rough[other] + margin
         close_calls = np.flatnonzero(np.abs(rough - rough[other]) <= margin)
-        closer[close_calls] = exact(close_calls) > exact(np.array([other]))
+        cosines = pair_cosines(self.unit_rows, np.append(close_calls, other), query)
+        closer[close_calls] = cosines[:-1] > cosines[-1]
         closer[row] = False
         return np.asarray(closer)
 

@@ -21,7 +21,7 @@ import numpy as np
 from embeddings.compilation.jit import entry_point, inline, noinline
 from embeddings.eval.tasks.evaluation_kind import METHODS
 from embeddings.eval.word_matching import CaseFolding
-from embeddings.indexes.cosine_search import MULTIPLICATIVE_EPSILON, exact_cosines, product_error
+from embeddings.indexes.cosine_search import MULTIPLICATIVE_EPSILON, pair_cosines, product_error
 from embeddings.support.cosine import normalize
 from embeddings.support.threads import run_slices
 
@@ -354,6 +354,6 @@ def exact_scores(units: np.ndarray, question: np.ndarray, near: np.ndarray, meth
     """Scores that do not depend on the position of a row, so that equal rows tie."""
     a, b, c = (units[row].astype(np.float64) for row in question)
     if method == "3cosadd":
-        return exact_cosines(units, normalize(b - a + c))(near)
-    to_a, to_b, to_c = ((1 + exact_cosines(units, normalize(row))(near)) / 2 for row in (a, b, c))
+        return pair_cosines(units, near, normalize(b - a + c))
+    to_a, to_b, to_c = ((1 + pair_cosines(units, near, normalize(row))) / 2 for row in (a, b, c))
     return np.asarray(to_b * to_c / (to_a + MULTIPLICATIVE_EPSILON))
