@@ -17,6 +17,7 @@ from embeddings.models.weighted_vectors import weight_vectors
 from embeddings.support.remote.address import display_name
 from embeddings.vectors import file_format
 from embeddings.vectors.file_format import stripped_lines
+from embeddings.vectors.merge import retrofit as retrofitted
 from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
 
@@ -61,6 +62,7 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
         ),
         *from_signature(loading.load, table="TEXT"),
         option("--words", "Export only the first N words, or those listed in a file.", "N|FILE"),
+        option("--retrofit", "Move words that this lexicon lists on one line towards each other.", "FILE"),
         *shared(
             "own_options",
             dict,
@@ -87,7 +89,7 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
     ],
 )
 def command(
-    vectors: str, out: str, choice: dict[str, Any], table: str, words: str | None,
+    vectors: str, out: str, choice: dict[str, Any], table: str, words: str | None, retrofit: str | None,
     own_options: dict[str, Any], output: Output, reading: dict[str, Any], **weighting: Any,
 ) -> None:  # fmt: skip
     """Write VECTORS to the file or folder OUT.
@@ -108,7 +110,7 @@ def command(
     name = choice["format"] or file_format.format_for_path(out)
     weighting = take_arguments(weighting, WEIGHTING)
     changes_rows = any(name in weighting for name in CHANGES)
-    is_unchanged = words is None and table == "vectors" and not changes_rows
+    is_unchanged = words is None and table == "vectors" and not changes_rows and retrofit is None
     if is_unchanged and file_format.load_format(name).write_classifier is not None and loading.has_classifier(vectors):
         classifier = loading.load_classifier(vectors, errors=reading["errors"])
         classifier.export(out, name, force=output.force)
@@ -129,6 +131,8 @@ def command(
             if "fit_on" in weighting:
                 weighting["fit_on"] = Path(weighting["fit_on"])
             exported = weight_vectors(source, **{"weighting": "none", **weighting})
+        if retrofit is not None:
+            exported = retrofitted(exported, retrofit)
         if words is not None:
             exported = select_words(exported, words)
         if changes_rows and "note" in inspect.signature(file_format.load_format(name).write).parameters:

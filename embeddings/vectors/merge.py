@@ -1,12 +1,18 @@
-"""Combine several sets of vectors into one."""
+"""Combine several sets of vectors into one, and fit vectors to a lexicon."""
 
+import os
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import numpy as np
 
 from embeddings.errors import S, SettingError
 from embeddings.settings import Positive, check_value
+from embeddings.support.cosine import normalize_rows
+from embeddings.support.imports import import_library
+from embeddings.support.local_paths import local_path
 from embeddings.vectors.align import align
+from embeddings.vectors.file_format import stripped_lines
 from embeddings.vectors.vectors import Vectors, as_vectors
 from embeddings.vectors.word_vectors import HasVectors
 
@@ -87,3 +93,64 @@ def reduce_rows(matrix: np.ndarray, dim: int) -> np.ndarray:
     check_value("dim", dim, int, {"le": matrix.shape[1]})
     _, v = np.linalg.eigh((matrix.T @ matrix).astype(np.float64))
     return np.asarray(matrix @ v[:, ::-1][:, :dim].astype(np.float32))
+
+
+Lexicon = str | os.PathLike[str] | Mapping[str, Iterable[str]]
+ITERATIONS = 10
+
+
+def retrofit(vectors: Vectors | HasVectors, lexicon: Lexicon) -> Vectors:
+    """Move the vectors of words that a lexicon lists as related towards each other.
+
+    Retrofitting (Faruqui et al., 2015, equation 1, weights alpha = 1 and beta = 1 / degree): each of ten passes sets
+    q_i = (q'_i + mean of q_j over the words j related to i) / 2, where q'_i is the original vector of length one.
+
+    >>> import numpy as np, embeddings as em
+    >>> from embeddings.vectors.merge import retrofit
+    >>> vectors = em.Vectors(["big", "large", "red"], np.array([[1, 0], [0, 1], [-1, 0]]))
+    >>> round(retrofit(vectors, {"big": ["large"], "large": ["big"]}).similarity("big", "large"), 2)
+    0.8
+
+    Arguments:
+        vectors: Vectors, or a Model.
+        lexicon: a file of lines of a word and the words related to it, separated by spaces; or a mapping.
+
+    Raises:
+        FormatError: the lexicon cannot be read.
+        SettingError: no word of the lexicon is related to another that has a vector.
+    """
+    sparse = import_library("scipy.sparse")
+    space = as_vectors(vectors)
+    first, second = np.array(sorted(lexicon_edges(space, lexicon)), np.int64).T
+    degrees = np.bincount(first, minlength=len(space))
+    # Products with this matrix are means over the words that each word is related to.
+    shares = (1 / degrees[first]).astype(np.float32)
+    near = sparse.csr_array((shares, (first, second)), shape=(len(space), len(space)))
+    original = normalize_rows(space.matrix)
+    rows, moves = original.copy(), np.flatnonzero(degrees)
+    for _ in range(ITERATIONS):
+        # All words move at once, not one by one as in the paper; both have the same fixed point.
+        rows[moves] = (original[moves] + (near[moves] @ rows)) / 2
+    return Vectors(space.word_list, rows, counts=space.counts, word_form=space.word_form)
+
+
+def lexicon_edges(space: Vectors, lexicon: Lexicon) -> set[tuple[int, int]]:
+    """The rows of each two words that a lexicon relates, if both have vectors."""
+    related = read_lexicon(lexicon) if isinstance(lexicon, str | os.PathLike) else lexicon
+    edges: set[tuple[int, int]] = set()
+    for word, others in related.items():
+        row = space.find(word)
+        found = () if row is None else map(space.find, others)
+        edges.update((row, other) for other in found if row is not None and other is not None and other != row)
+    if not edges:
+        raise SettingError("the lexicon relates no two words that have vectors")
+    return edges
+
+
+def read_lexicon(path: str | os.PathLike[str]) -> dict[str, list[str]]:
+    """The related words of each word, joined over all its lines."""
+    related: dict[str, list[str]] = {}
+    for line in stripped_lines(local_path(path)):
+        if words := line.split():
+            related.setdefault(words[0], []).extend(words[1:])
+    return related

@@ -45,3 +45,11 @@ def test_methods_that_change_both_spaces(folder):
     assert (record["files"], record["pairs"]) == (["out.vec", "c.arrow"], 20)
     source, target = em.load("out.vec"), em.load("c.arrow")
     assert target.most_similar(source["a33"], top=1)[0][0] == "b33"
+
+
+def test_retrofit(folder):
+    (folder / "lexicon.txt").write_text("a1 a2 a3\na2 a1\n")
+    expect("export", "a.vec", "fitted.vec", "--retrofit", "lexicon.txt")
+    before, after = em.load("a.vec"), em.load("fitted.vec")
+    assert after.similarity("a1", "a2") > before.similarity("a1", "a2") + 0.1
+    assert after.similarity("a5", "a6") == pytest.approx(before.similarity("a5", "a6"), abs=1e-5)

@@ -204,6 +204,7 @@ BAD = [
     ([*EXPLORE, "--port", "70000"], 2, ["--port"]),
     ([*EXPLORE, "--map-words", "100001"], 2, ["--map-words"]),
     (["export", "missing", "x.what"], 1, ["'.what'"]),
+    (["export", "v.bin", "x.txt", "--retrofit", "missing"], 1, ["missing"]),
     (["export", "v.bin", "x.txt", "--table", "output"], 2, ["model"]),
     (["export", "v.bin", "x.bin", "--words", "0"], 2, ["0"]),
     (["export", "v.bin", "x.bin", "--counts"], 2, ["counts"]),

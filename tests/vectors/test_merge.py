@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import embeddings as em
+from embeddings.errors import FormatError, SettingError
 from embeddings.vectors.align import read_dictionary
+from embeddings.vectors.merge import read_lexicon, retrofit
 from embeddings.vectors.vectors import Vectors
 
 
@@ -61,6 +63,45 @@ def test_svd_keeps_the_cosines_of_joined_unit_vectors():
     assert reduced.matrix @ reduced.matrix.T == pytest.approx(best @ best.T, abs=1e-5)
 
 
-def test_a_byte_order_mark_is_not_part_of_a_word(tmp_path):
+def naive_retrofit(words, matrix, lexicon):
+    """Passes over words one at a time, as in the paper; both ways have the same fixed point."""
+    original = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    rows = original.copy()
+    for _ in range(200):
+        for word, others in lexicon.items():
+            related = [words.index(other) for other in others if other in words and other != word]
+            if word in words and related:
+                rows[words.index(word)] = (original[words.index(word)] + rows[related].mean(axis=0)) / 2
+    return rows
+
+
+def test_retrofit_equals_its_definition(tmp_path):
+    rng = np.random.default_rng(3)
+    words, matrix = [f"w{row}" for row in range(20)], rng.standard_normal((20, 6))
+    lexicon = {f"w{row}": [f"w{other}" for other in rng.integers(25, size=3)] for row in range(0, 24, 2)}
+    path = tmp_path / "lexicon.txt"
+    path.write_text("".join(f"{word} {' '.join(others)}\n" for word, others in lexicon.items()) + "\n")
+    vectors = Vectors(words, matrix, counts=range(20, 0, -1))
+    unique = {word: list(dict.fromkeys(others)) for word, others in lexicon.items()}
+    result = retrofit(vectors, path)
+    assert result.matrix == pytest.approx(naive_retrofit(words, matrix, unique), abs=1e-2)
+    assert result.counts.tolist() == vectors.counts.tolist()
+    assert retrofit(vectors, lexicon).matrix.tolist() == result.matrix.tolist()
+    unrelated = [word for word in words if word not in lexicon]
+    assert result[unrelated] == pytest.approx(vectors.normalize()[unrelated])
+
+
+def test_broken_lexicons(tmp_path, pair):
+    (tmp_path / "binary").write_bytes(b"a b\n\xff \xfe\n")
+    for path, message in (("binary", "line 2"), ("missing", "missing")):
+        with pytest.raises(FormatError, match=message):
+            retrofit(pair[0], tmp_path / path)
+    with pytest.raises(SettingError, match="no two words"):
+        retrofit(pair[0], {"a": ["a", "x"], "y": ["b"]})
+
+
+def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path):
+    (tmp_path / "lexicon.txt").write_text("a b\nc d\n", encoding="utf-8-sig")
     (tmp_path / "dictionary.txt").write_text("a\tb\n", encoding="utf-8-sig")
+    assert read_lexicon(tmp_path / "lexicon.txt") == {"a": ["b"], "c": ["d"]}
     assert read_dictionary(tmp_path / "dictionary.txt") == [("a", "b")]
