@@ -432,7 +432,7 @@ class Distillation(Trainer, TextVectorSettings):
         share = vocabulary.counts[has_none].sum() / max(vocabulary.tokens, 1)
         if share > MAX_GAP:  # such as those of a language without a table
             examples = format_names([str(vocabulary.words[row]) for row in np.flatnonzero(has_none)[:3]])
-            problem = f"{share:.0%} of the words of the texts have no vector in {S.word_vectors}, such as {examples}"
+            problem = f"{share:.0%} of the words of the texts have no vector in the tables of words, such as {examples}"
             log.warning("%s: embed the vocabulary of all texts, in each language", problem)
         counts = np.append(vocabulary.counts, np.zeros(len(all_words) - len(vocabulary), np.int64))
         return Vocabulary(all_words, counts, total=vocabulary.total), vectors
