@@ -19,6 +19,7 @@ GROUPS = {
     "tokenizer": "embeddings.tokenizers",
     "format": "embeddings.formats",
     "index": "embeddings.indexes",
+    "device": "embeddings.devices",
 }
 
 

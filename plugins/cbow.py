@@ -11,6 +11,7 @@ from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import backprop_to_contexts, combine_contexts, gather_contexts
 from embeddings.objectives.objective import predict
 from embeddings.settings import LEARNING_RATE, RATE_RANGE, UnknownWords, WeightTying, option
+from embeddings.training.devices import DeviceChoice
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -51,7 +52,7 @@ def learn_block(block: Block, operands: CBOWOperands, buffers: StepBuffers, rate
 
 
 @dataclass(frozen=True, kw_only=True)
-class CBOW(WeightTying, UnknownWords, PredictionTrainer):
+class CBOW(DeviceChoice, WeightTying, UnknownWords, PredictionTrainer):
     """Continuous bag of words: the words of a context window together predict the centre."""
 
     trainer_name = "cbow"

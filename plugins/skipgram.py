@@ -11,6 +11,7 @@ from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts, gather_inputs
 from embeddings.objectives.objective import predict
 from embeddings.settings import PairSampling, UnknownWords, WeightTying
+from embeddings.training.devices import DeviceChoice
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -53,7 +54,7 @@ def learn_pairs(block: Block, operands: SkipGramOperands, buffers: StepBuffers, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
+class SkipGram(DeviceChoice, PairSampling, WeightTying, UnknownWords, PredictionTrainer):
     """Skip-gram with negative sampling: each word predicts the words around it. Good for rare words."""
 
     trainer_name = "skipgram"

@@ -14,6 +14,7 @@ from embeddings.support.records import to_jsonable
 from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback, stateful
 from embeddings.training.checkpoints import Checkpoints, check_same_run
+from embeddings.training.devices import device_of
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.progress import Report
 from embeddings.training.replicas import Replicas
@@ -102,6 +103,8 @@ class RunOptions:
         if self.vocabulary_rule is not None and not isinstance(trainer, DocumentFrequency):
             raise SettingError(f"the trainer {trainer.trainer_name} does not support vocabulary_rule")
         trainer.check_installation()
+        if (device := device_of(trainer)) is not None:
+            device.check(trainer, self)
 
     def check_fingerprint(self, trainer: TrainerDeclaration, threads: int, seed: int) -> None:
         """Raise an error if the checkpoint belongs to a run with other settings.

@@ -41,6 +41,7 @@ from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import Checkpoints, differences
 from embeddings.training.continued_training import check_model, extend_vocabulary, rows_in, saved_table
+from embeddings.training.devices import device_of
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.progress import Report
@@ -138,7 +139,8 @@ class Trainer(TrainerDeclaration):
 
     def learn(self, data: TrainingData) -> Model:
         """Train a model on prepared data."""
-        return Run(data, self.plan(data)).train()
+        plan, device = self.plan(data), device_of(self)
+        return Run(data, plan if device is None else device.plan(data, plan)).train()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,6 +26,7 @@ from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
+from embeddings.training.devices import device_of
 from embeddings.training.progress import Report
 from embeddings.training.replicas import REPLICA_BLOCK_SIZE
 from embeddings.training.run_options import RunOptions
@@ -158,6 +159,7 @@ def prepare(
     threads, seed = check_threads_and_seed(threads, seed, trainer)
     run_options = run_options or RunOptions()
     run_options.check(trainer)
+    threads = threads if device_of(trainer) is None else 1  # it feeds the device; `reading_threads` encode the text
     run_options.check_fingerprint(trainer, threads, seed)
     if isinstance(corpus, EncodedCorpus):
         encoded = corpus

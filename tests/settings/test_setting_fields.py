@@ -74,6 +74,7 @@ def test_defaults():
         "noise_exponent": 0.75, "negative_sharing": "batch", "objective": "negative-sampling",
         "tie": False, "nce_normalizer": "one", "proposals": "unigram",
         "target_in_sample": True, "cutoffs": None, "unknown_rows": 0,
+        "device": "cpu",
     }  # fmt: skip
     assert dataclasses.asdict(SkipGram()) == shared
     own = {"learning_rate": 0.075, "combine": "mean", "context_gradient": "undivided"}

@@ -1,0 +1,1 @@
+"""Training on one NVIDIA GPU, by numba-cuda; requires the extra `cuda`."""

@@ -1,0 +1,81 @@
+"""Naive twin of the kernels for a GPU, run by one warp: plain Python and numpy, in float64."""
+
+from typing import NamedTuple
+
+import naive
+import numpy as np
+
+
+class Shape(NamedTuple):
+    """The arguments of `window_kernel`."""
+
+    dim: int
+    negatives: int
+    window: int
+    share: int
+    shrinks: int
+    cbow: int
+    vector_atomics: int = 0
+
+
+def kept_words(ids, lines, base, key, thresholds):
+    """Word and line of each word that subsampling keeps; `lines`: where they begin."""
+    for p, word in enumerate(ids.tolist()):
+        if 0 <= word < len(thresholds) and naive.random_bits(key, base + p) % 2**32 <= thresholds[word]:
+            yield word, int(np.searchsorted(lines, p, side="right"))
+
+
+def contexts_of(kept, i, bits, shape):
+    """The places of the contexts of a centre."""
+    reach = 1 + naive.uniform_below(bits, shape.window) if shape.shrinks else shape.window
+    near = range(max(0, i - reach), min(len(kept), i + reach + 1))
+    return [k for k in near if k != i and kept[k][1] == kept[i][1]]
+
+
+def step(h, centre, targets, words, rate):
+    """One step of an input with the rows of targets; returns its change and the loss. `words`: of negative samples."""
+    change, loss = np.zeros_like(h), 0.0
+    for j, row in enumerate(targets):
+        if j == 0 or words[j - 1] != centre:
+            score = h @ row
+            g = rate * ((j == 0) - naive.sigmoid(score))
+            loss += naive.softplus(-score if j == 0 else score)
+            change += g * row
+            row += g * h
+    return change, loss
+
+
+def learn_window(shape, centre, contexts, targets, words, inputs, rate):
+    """Learn a window; changes inputs and targets in place, and returns the loss."""
+    loss, following = 0.0, inputs[contexts].mean(axis=0) if shape.cbow else inputs[contexts[0]].copy()
+    for x in range(1 if shape.cbow else len(contexts)):
+        h = following
+        if not shape.cbow and x + 1 < len(contexts):  # as in the kernel, before this context has changed
+            following = inputs[contexts[x + 1]].copy()
+        change, step_loss = step(h, centre, targets, words, rate)
+        np.add.at(inputs, contexts if shape.cbow else [contexts[x]], change)
+        loss += step_loss
+    return loss
+
+
+def learn_chunk(shape, ids, lines, base, key, source, inputs, outputs, rate):
+    """Learn a chunk in place; returns the sampled loss and its examples, and the steps."""
+    kept, total = list(kept_words(ids, lines, base, key, source.keep_thresholds)), np.zeros(3)
+    spacing = 2 * shape.window + 1
+    group = shape.share * spacing
+    for first in (g + k for g in range(0, len(kept), group) for k in range(spacing) if g + k < len(kept)):
+        bits = (naive.random_bits(key + 1, (base + first) * 8 + j) for j in range(1, 1 + shape.negatives))
+        words = [naive.draw_word(source.noise, one) for one in bits]
+        old = outputs[words].copy()
+        negatives = old.copy()
+        for i in range(first, min(len(kept), first + group), spacing):
+            places = contexts_of(kept, i, naive.random_bits(key + 2, base + i), shape)
+            if places:
+                centre, contexts = kept[i][0], [kept[k][0] for k in places]
+                own = outputs[centre].copy()
+                loss = learn_window(shape, centre, contexts, [own, *negatives], words, inputs, rate)
+                outputs[centre] = own
+                is_measured = (base + i) % 64 == 0
+                total += loss * is_measured, (1 if shape.cbow else len(contexts)) * is_measured, 1
+        np.add.at(outputs, words, negatives - old)
+    return total
