@@ -20,7 +20,7 @@ from embeddings.corpora.reading.reader import is_table
 from embeddings.corpora.reading.sources import File, Source, resolve_source
 from embeddings.corpora.reading.text_vectors import join_teachers, read_text_vectors, split_weights
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, S
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.kernels.sparse_steps import AdaGradRows
@@ -410,7 +410,9 @@ class Distillation(Trainer, TextVectorSettings):
         if not self.word_vectors:
             return vocabulary, None
         paths, weights = split_weights(self.word_vectors)
-        sources, _, _ = join_teachers([resolve_source(path)[0] for path in paths], weights)
+        sources, weights, _ = join_teachers([resolve_source(path)[0] for path in paths], weights)
+        if any(weight != 1 for weight in weights):  # of tables that are not joined
+            raise SettingError(f"weights of {S.word_vectors} require tables of different teachers")
         tables = [word_table(*one) for one in zip(sources, paths, strict=False)]  # fewer sources if they are joined
         is_limited = data.encoded.meta["fixed_vocabulary"] or self.max_vocab is not None
         others = [] if is_limited else [word for row_of, _ in tables for word in row_of if len(word.split()) == 1]

@@ -87,12 +87,14 @@ def teach(
         EmbeddingsError: the teacher fails, or returns other than one finite vector for each text; repeat the call to
             continue.
         OutputError: the file exists, or cannot be written.
-        SettingError: a weight is not positive.
+        SettingError: a weight is not positive, or two teachers have one name.
     """
     check_value("group_size", group_size, Positive, {})
     names = [name] if isinstance(name, str) else list(name)
     encode, weights = side_by_side(encode) if isinstance(encode, list) else (encode, [1.0])
     teachers = dict(zip(names, weights, strict=False)) if any(names) else {}
+    if teachers and not len(teachers) == len(names) == len(weights):
+        raise SettingError(f"each of {len(weights)} teachers must have a name of its own, got {', '.join(names)}")
     target = check_file(out, force=force)
     given: list[Any] = list(texts) if isinstance(texts, tuple) else [texts]
     sources = [source for one in given for source in resolve_source(one)]
@@ -100,7 +102,9 @@ def teach(
     networks = [Path(one, file) for one in names for file in (*ONNX, "tokenizer.json", MODULES, "model.safetensors")]
     files: list[str | Path] = [*excluded, *(path for path in networks if path.is_file())]
     statuses = [[str(file), os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files if os.path.isfile(file)]
-    settings = {"text_column": text_column, "name": teachers, "files": statuses, "group_size": group_size}
+    # in order, in which vectors stand side by side
+    named = [names, weights]
+    settings = {"text_column": text_column, "name": named, "files": statuses, "group_size": group_size}
     is_near = near_texts(excluded)
     folder, record = earlier_groups(target, sources, settings, force)
 

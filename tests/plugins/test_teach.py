@@ -110,6 +110,26 @@ def test_a_run_with_other_arguments_does_not_continue_an_earlier_one(tmp_path, c
     assert sorted(os.listdir(part)) == before
 
 
+@pytest.mark.parametrize("order", [("b", "a"), ("a", "c")])
+def test_a_run_with_teachers_in_another_order_does_not_continue_an_earlier_one(tmp_path, order):
+    def two(encode):
+        return [(encode, 1), (vectors_of, 1)]
+
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    texts, out = tmp_path / "texts.txt", tmp_path / "v.parquet"
+    with pytest.raises(EmbeddingsError, match="out of memory"):
+        teach(texts, two(Failing(2)), out, group_size=20, name=["a", "b"])
+    with pytest.raises(OutputError, match="of another input or teacher"):
+        teach(texts, two(vectors_of), out, group_size=20, name=order)
+    teach(texts, two(vectors_of), out, group_size=20, name=["a", "b"])
+
+
+@pytest.mark.parametrize("names", [["a", "a"], "a", ["a", "b", "c"]])
+def test_teachers_without_names_of_their_own_are_refused(tmp_path, names):
+    with pytest.raises(SettingError, match="2 teachers"):
+        teach(TEXTS, [(vectors_of, 1), (vectors_of, 0.5)], tmp_path / "v.parquet", name=names)
+
+
 def leave(texts):
     sys.exit(0)
 
@@ -460,6 +480,8 @@ def test_two_teachers_in_one_command_or_one_after_the_other(tmp_path, monkeypatc
     assert both.record["teachers"] == pair.record["teachers"] == {first: 1, second: 0.5}
     np.testing.assert_allclose(both.vectors.matrix, pair.vectors.matrix, atol=2e-2)
     expect("train", "distill", "texts-a.parquet", *options, "words-a.parquet", "-o", "single")
+    weighted = ["words-a.parquet:0.5", "-o", "weighted"]  # of one teacher, whose words would have one weight
+    assert "word-vectors" in refused("train", "distill", "texts-a.parquet", *options, *weighted, code=2)
     single = em.load_model("single")
     assert single.settings["dim"] == 256
     assert single.record["teachers"] == {first: 1}
