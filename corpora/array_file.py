@@ -1,5 +1,6 @@
 """One-dimensional .npy files, written block by block and read back memory-mapped."""
 
+import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -34,16 +35,21 @@ def output_errors(path: Path, contents: str = "the encoded corpus") -> Iterator[
 
 
 class ArrayFile:
-    """A growing .npy file of one dtype. Methods raise OutputError.
+    """A growing .npy file of one dtype; `digest` is the SHA-256 of its items. Methods raise OutputError.
 
-    threads: of `map`.
+    `map` sets `digest` to one of the digests of blocks, and `file_digest` to that of the whole file, which integrity
+    checks of a corpus compare.
+
+    is_draft: do not hash appended items, because `map` will replace them all. threads: of `map`.
     """
 
-    def __init__(self, path: Path, dtype: Any, *, threads: int = 1) -> None:
+    def __init__(self, path: Path, dtype: Any, *, is_draft: bool = False, threads: int = 1) -> None:
         self.path = path
         self.dtype = np.dtype(dtype).newbyteorder("<")
         self.count = 0
-        self.digest: str | None = None
+        self.is_draft = is_draft
+        self.digest = hashlib.sha256()
+        self.file_digest: str | None = None
         self.threads = threads
         self.pool = ThreadPoolExecutor(WRITERS, "array file")  # its threads start with the first work
         self.pending: deque[Future[Any]] = deque()
@@ -58,14 +64,18 @@ class ArrayFile:
 
     def append(self, items: NDArray[Any]) -> None:
         """Append items."""
+        block = np.ascontiguousarray(items, self.dtype)
         with output_errors(self.path):
-            if self.pending:  # threads write before this place
+            # raw ids are replaced at the end; hashing them would take as long as writing them
+            if self.is_draft:
                 self.file.seek(self.end)
-            self.file.write(np.ascontiguousarray(items, self.dtype).data)
-        self.count += len(items)
+            else:
+                self.digest.update(block.data)
+            self.file.write(block.data)
+        self.count += len(block)
 
     def append_later(self, items: NDArray[np.int32], function: MapBlock) -> None:
-        """Append the result of `function`, which may change the items in place, in a thread."""
+        """Append the result of `function`, which may change the items in place, to a draft, in a thread."""
 
         def write(position: int) -> None:
             with output_errors(self.path), self.path.open("r+b") as file:
@@ -80,14 +90,14 @@ class ArrayFile:
     def map(self, function: MapBlock) -> None:
         """Replace every block of items by the result of `function`, which may change the block in place.
 
-        Nothing can be appended afterwards.
+        The digests are recomputed; nothing can be appended afterwards.
         """
         from embeddings.kernels.checksum import FileDigest  # imports numba
 
-        digest, size = FileDigest(), BLOCK * self.dtype.itemsize
-        digest.add(self.header())
+        self.digest, file_digest, size = hashlib.sha256(), FileDigest(), BLOCK * self.dtype.itemsize
+        file_digest.add(self.header())
 
-        def replace(position: int) -> NDArray[Any]:
+        def replace(position: int) -> tuple[NDArray[Any], bytes]:
             block = np.empty(min(size, self.end - position) // self.dtype.itemsize, self.dtype)
             # a file object of its own, so that threads need not wait for each other
             with output_errors(self.path), self.path.open("r+b") as file:
@@ -97,19 +107,16 @@ class ArrayFile:
                 block = function(block)
                 file.seek(position)
                 file.write(block.data)
-            return block
+            return block, hashlib.sha256(block.data).digest()
 
         with output_errors(self.path), self.pool:
             self.file.flush()
             for job in self.pending:
                 job.result()
-        for block in map_in_order(replace, range(HEADER_SIZE, self.end, size), self.threads, "array file"):
-            digest.add(block.data.cast("B"))
-        self.digest = digest.hexdigest()
-
-    def hexdigest(self) -> str:
-        """Return the digest of the closed file, as `file_digest` does."""
-        return self.digest or file_digest(self.path)
+        for block, digest in map_in_order(replace, range(HEADER_SIZE, self.end, size), self.threads, "array file"):
+            file_digest.add(block.data.cast("B"))
+            self.digest.update(digest)
+        self.file_digest = file_digest.hexdigest()
 
     def header(self) -> bytes:
         """Return the header of a .npy file with the current number of items."""
@@ -122,20 +129,6 @@ class ArrayFile:
         with output_errors(self.path), self.file:
             self.file.seek(0)
             self.file.write(self.header())
-
-
-READ_SIZE = 1 << 20  # bytes read at a time
-
-
-def file_digest(path: Path) -> str:
-    """Return a digest of a file's content that detects damage; reads at the speed of memory."""
-    from embeddings.kernels.checksum import FileDigest  # imports numba
-
-    digest = FileDigest()
-    with path.open("rb") as stream:
-        while data := stream.read(READ_SIZE):
-            digest.add(data)
-    return digest.hexdigest()
 
 
 def load_array(path: Path, dtype: Any, count: int) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.array_file import BLOCK, file_digest, load_array, output_errors
+from embeddings.corpora.array_file import BLOCK, load_array, output_errors
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.support.arrow import combine_chunks, pa, pc, read_table, to_arrow, to_numpy
@@ -64,10 +64,6 @@ class TagFile:
         self.count += len(tags)
         with output_errors(self.path):
             self.writer.write_batch(batch)
-
-    def hexdigest(self) -> str:
-        """Return the digest of the tags."""
-        return self.digest.hexdigest()
 
     def close(self) -> None:
         """Complete the file."""
@@ -313,6 +309,20 @@ def as_encoded(corpus: EncodedCorpus | Encodable) -> EncodedCorpus:
     if not isinstance(encoded, EncodedCorpus):
         raise SettingError(f"{S.corpus} must be a Corpus, such as em.Corpus('text.txt'), got {corpus!r:.60}")
     return encoded
+
+
+READ_SIZE = 1 << 20  # bytes read at a time
+
+
+def file_digest(path: Path) -> str:
+    """Return a digest of a file's content that detects damage; reads at the speed of memory."""
+    from embeddings.kernels.checksum import FileDigest  # imports numba
+
+    digest = FileDigest()
+    with path.open("rb") as stream:
+        while data := stream.read(READ_SIZE):
+            digest.add(data)
+    return digest.hexdigest()
 
 
 def check_content(encoded: EncodedCorpus) -> None:

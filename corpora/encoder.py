@@ -110,7 +110,7 @@ class Encoder:
         self.words = WordTable(max_types)
         self.scanner: TextScanner | None = None
         self.threads = available_threads() if threads is None else threads
-        self.ids = ArrayFile(folder / encoded_corpus.IDS, np.int32, threads=self.threads)
+        self.ids = ArrayFile(folder / encoded_corpus.IDS, np.int32, is_draft=True, threads=self.threads)
         self.sentences = ArrayFile(folder / encoded_corpus.SENTENCES, np.int64)
         self.documents = ArrayFile(folder / encoded_corpus.DOCUMENTS, np.int64)
         self.tags: encoded_corpus.TagFile | None = None
@@ -236,7 +236,7 @@ class Encoder:
                 "file_ends": [] if self.has_items else self.file_ends,
                 **description,
             }
-            encoded_corpus.write_meta(self.folder, meta, {encoded_corpus.IDS: self.ids.hexdigest()})
+            encoded_corpus.write_meta(self.folder, meta, {encoded_corpus.IDS: self.ids.file_digest})
 
     def fingerprint(self, vocabulary: Vocabulary) -> str:
         """Return a digest of everything that a trainer sees of the corpus."""
@@ -245,7 +245,7 @@ class Encoder:
         digest = sha256(lengths.astype("<i8").data)
         digest.update(memoryview(vocabulary.column.buffers()[2])[: int(lengths.sum())])
         for file in self.files():
-            digest.update(file.hexdigest().encode())
+            digest.update(file.digest.digest())
         return digest.hexdigest()[:32]
 
     def files(self) -> list[ArrayFile | encoded_corpus.TagFile]:

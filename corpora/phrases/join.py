@@ -234,7 +234,7 @@ def join_phrases(
     files.ids.close()
     files.sentences.close()
     # the words too: the ids and borders of two joiners are equal
-    digests = [encoded.fingerprint, files.ids.hexdigest(), files.sentences.hexdigest()]
+    digests = [encoded.fingerprint, files.ids.digest.hexdigest(), files.sentences.digest.hexdigest()]
     fingerprint = sha256(json.dumps([*digests, list(vocabulary.words)]).encode()).hexdigest()[:32]
     statistics = {"listed": len(phrases), "known": len(known_phrases), "occurrences": files.occurrences}
     changes = {
@@ -253,7 +253,7 @@ def join_phrases(
 
 def join_tokens(encoded: EncodedCorpus, trie: PhraseTrie, folder: Path, *, alternate: bool = False) -> JoinedFiles:
     """Write ids and sentences to `folder`; words keep their ids, phrases have ids from `len(trie.in_phrase)` up."""
-    ids, sentences = ArrayFile(folder / IDS, np.int32), ArrayFile(folder / SENTENCES, np.int64)
+    ids, sentences = ArrayFile(folder / IDS, np.int32, is_draft=True), ArrayFile(folder / SENTENCES, np.int64)
     sentences.append(np.zeros(1))
     phrases, size = len(trie.steps), max(BLOCK, 2 * MAX_RUN)
     out = (np.empty(size, np.int32), np.empty(size, np.int64), np.zeros(len(trie.in_phrase) + phrases, np.int64))

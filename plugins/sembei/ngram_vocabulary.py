@@ -132,7 +132,7 @@ class NgramCounter:
         numbers = np.append(
             np.where(self.allowed, np.arange(len(self.allowed)), token_trie.NONE), token_trie.NONE
         ).astype(np.int32)
-        with closing(ArrayFile(self.scratch / "numbers.npy", np.int32)) as file:
+        with closing(ArrayFile(self.scratch / "numbers.npy", np.int32, is_draft=True)) as file:
             for begin in range(0, len(ids), CHUNK_SIZE):
                 chunk = ids[begin : begin + CHUNK_SIZE]
                 first, last = np.searchsorted(self.lines, [begin, begin + len(chunk)])

@@ -1,14 +1,16 @@
 """Arrays in files that are written block by block."""
 
+import hashlib
 import os
 
 import numpy as np
 import pytest
 
 from embeddings.corpora import array_file
-from embeddings.corpora.array_file import ArrayFile, file_digest, load_array
+from embeddings.corpora.array_file import ArrayFile, load_array
 from embeddings.corpora.encoded_corpus import TagFile
 from embeddings.errors import FormatError, OutputError
+from embeddings.kernels.checksum import FileDigest
 from embeddings.support.arrow import to_string_array
 
 
@@ -22,7 +24,7 @@ def written(path, *blocks, dtype=np.int32, **options):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_all_items_are_replaced(tmp_path, monkeypatch, threads):
     monkeypatch.setattr(array_file, "BLOCK", 8)
-    file = written(tmp_path / "a.npy", range(40), threads=threads)
+    file = written(tmp_path / "a.npy", range(40), is_draft=True, threads=threads)
     for first in range(40, 90, 10):
         file.append_later(np.arange(first, first + 10, dtype=np.int32) - 5, lambda block: block + np.int32(5))
     file.append(np.arange(90, 100))
@@ -30,7 +32,11 @@ def test_all_items_are_replaced(tmp_path, monkeypatch, threads):
     file.close()
     expected = np.array([2 * i + (8 if i < 96 else 4) for i in range(100)], "<i4")
     assert np.load(tmp_path / "a.npy").tolist() == expected.tolist()
-    assert file.hexdigest() == file_digest(tmp_path / "a.npy")
+    digests = [hashlib.sha256(expected[start : start + 8].tobytes()).digest() for start in range(0, 100, 8)]
+    assert file.digest.hexdigest() == hashlib.sha256(b"".join(digests)).hexdigest()
+    whole = FileDigest()
+    whole.add((tmp_path / "a.npy").read_bytes())
+    assert file.file_digest == whole.hexdigest()
 
 
 def test_files_of_other_arrays_are_refused(tmp_path):
