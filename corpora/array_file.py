@@ -37,8 +37,7 @@ def output_errors(path: Path, contents: str = "the encoded corpus") -> Iterator[
 class ArrayFile:
     """A growing .npy file of one dtype; `digest` is the SHA-256 of its items. Methods raise OutputError.
 
-    `map` sets `digest` to one of the digests of blocks, and `file_digest` to that of the whole file, which integrity
-    checks of a corpus compare.
+    `map` also sets `file_digest`, of the whole file, which integrity checks of a corpus compare.
 
     is_draft: do not hash appended items, because `map` will replace them all. threads: of `map`.
     """
@@ -97,7 +96,7 @@ class ArrayFile:
         self.digest, file_digest, size = hashlib.sha256(), FileDigest(), BLOCK * self.dtype.itemsize
         file_digest.add(self.header())
 
-        def replace(position: int) -> tuple[NDArray[Any], bytes]:
+        def replace(position: int) -> NDArray[Any]:
             block = np.empty(min(size, self.end - position) // self.dtype.itemsize, self.dtype)
             # a file object of its own, so that threads need not wait for each other
             with output_errors(self.path), self.path.open("r+b") as file:
@@ -107,15 +106,15 @@ class ArrayFile:
                 block = function(block)
                 file.seek(position)
                 file.write(block.data)
-            return block, hashlib.sha256(block.data).digest()
+            return block
 
         with output_errors(self.path), self.pool:
             self.file.flush()
             for job in self.pending:
                 job.result()
-        for block, digest in map_in_order(replace, range(HEADER_SIZE, self.end, size), self.threads, "array file"):
+        for block in map_in_order(replace, range(HEADER_SIZE, self.end, size), self.threads, "array file"):
             file_digest.add(block.data.cast("B"))
-            self.digest.update(digest)
+            self.digest.update(block.data)
         self.file_digest = file_digest.hexdigest()
 
     def header(self) -> bytes:
