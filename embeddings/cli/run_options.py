@@ -62,6 +62,9 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     if isinstance(text, dict):
         settings |= {**text, **recorded_settings(text), **phrase_settings(model)}
     settings |= {LABEL_PREFIX: prefix} if (prefix := label_prefix(model)) else {}
+    # of earlier versions; a setting can become repeatable
+    repeatable = {option.name for option in ctx.command.params if isinstance(option, click.Option) and option.multiple}
+    settings |= {name: [value] for name, value in settings.items() if name in repeatable and isinstance(value, str)}
     defaults = {name: value for name, value in settings.items() if name in known and value is not None}
     ctx.default_map = {**defaults, **(ctx.default_map or {})}
     return model

@@ -15,7 +15,7 @@ from itertools import pairwise
 from numbers import Integral
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -322,6 +322,9 @@ class TextIndex:
     @cached_property
     def embedder(self) -> TextEmbedder:
         """The embedder that turns new texts into vectors; errors are those of `source`."""
+        if (pool := self.pooling["pool"]) not in (None, *get_args(Pool)):
+            problem = f"pools texts by {pool!r:.80}, which this version does not support"
+            raise FormatError(f"{self.path} {problem}: build the index again, or search by words only")
         embedder = text_embedder(self.source, normalize=True, **self.pooling)
         read_recipe(self.path / RECIPE, embedder, is_expected_ranked=self.record.get("is_ranked") is True)
         return embedder
@@ -707,7 +710,7 @@ def fused(
         else:
             mean, scale = (float(function(references[number], dtype=np.float64)) for function in (np.mean, np.std))
             scale = scale if scale > ROUNDING else 0.0
-        if scale > 0:
+        if scale > 0 and weight > 0:  # 0 times -inf would be NaN
             total += np.float32(weight / scale) * (scores - np.float32(mean))
     is_answer = total > 0 if references is None else (lexical > 0) | (cosines > 0)
     return np.where(found & is_answer, total, -np.inf)

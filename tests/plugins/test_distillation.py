@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import expect
 from naive import numerical_gradient
 from platforms import needs_pipes
 
@@ -123,6 +124,20 @@ def test_words_without_a_text_get_vectors_and_no_text_reads_them(tmp_path):
     assert model.vectors.counts[model.vectors.words.index("twin")] == 0
     limited = train(texts, vectors, word_vectors=path, max_vocab=10)
     assert len(limited.vectors) == 10
+
+
+def test_a_model_that_records_one_table_as_a_string_is_trained_further(tmp_path):
+    """As earlier versions did, whose models had one table of words at most."""
+    texts, vectors, words = teacher_texts()
+    pq.write_table(text_vectors(texts, vectors), tmp_path / "t.parquet")
+    path = save_words(tmp_path / "w.parquet", words)
+    train(texts, vectors, word_vectors=path).save(tmp_path / "model")
+    record = json.loads((tmp_path / "model" / "model.json").read_text())
+    record["settings"]["word_vectors"] = str(path)
+    (tmp_path / "model" / "model.json").write_text(json.dumps(record))
+    options = ["--threads", "1", "--epochs", "1", "-o", tmp_path / "further"]
+    expect("train", "distill", tmp_path / "t.parquet", "--continue", tmp_path / "model", *options)
+    assert list(em.load_model(tmp_path / "further").settings["word_vectors"]) == [str(path)]
 
 
 @needs_pipes

@@ -131,10 +131,13 @@ def test_parts_without_a_deviation_do_not_count(vectors):
 def test_an_index_of_nearest_neighbours_gives_the_fused_scores_of_exact_search(vectors):
     texts = some_texts(3000)
     exact = {hit["id"]: hit["score"] for hit in TextIndex.build(vectors, texts).search("w3 w4", top=20)}
-    near = TextIndex.build(vectors, texts, kind="lsh:bits=256", index_from=1).search("w3 w4", top=20)
+    index = TextIndex.build(vectors, texts, kind="lsh:bits=256", index_from=1)
+    near = index.search("w3 w4", top=20)
     assert {hit["id"] for hit in near} & exact.keys()
     for hit in near:
         assert hit["score"] == pytest.approx(exact.get(hit["id"], hit["score"]), abs=1e-5)
+    with np.errstate(all="raise"):  # rows without a cosine
+        assert index.search("w3 w4", lexical_weight=1)
 
 
 def test_an_index_that_is_opened_warm_has_loaded_its_model(vectors, tmp_path):
@@ -780,6 +783,15 @@ def test_unknown_settings_in_a_record_are_refused(vectors, tmp_path, change):
     index = TextIndex.build(vectors, ["w1"], tmp_path / "i")
     with pytest.raises(EmbeddingsError, match=r"dtype|pool|spelling|fusion"):
         TextIndex(with_record(index, tmp_path, "text-index.json", **change)).search("w1")
+
+
+def test_an_index_of_a_removed_pooling_is_refused_but_for_its_words(vectors, tmp_path):
+    index = TextIndex.build(vectors, ["w1"], tmp_path / "i")
+    pooling = index.record["pooling"] | {"pool": "power-mean"}
+    copy = TextIndex(with_record(index, tmp_path, "text-index.json", pooling=pooling), model=vectors)
+    with pytest.raises(FormatError, match=r"power-mean.* build the index again"):
+        copy.search("w1")
+    assert [hit["id"] for hit in copy.search("w1", method="lexical")] == ["0"]
 
 
 def test_an_address_in_a_record_is_not_read_unasked(vectors, tmp_path):
