@@ -326,6 +326,9 @@ def read_state(path: Path) -> RunState:
     return RunState(*read_record(path), tensors.load(path / TENSORS))
 
 
+DEFAULTS = {"optimizer": "adagrad", "token_weights": "none", "dims": None}  # of settings of earlier versions
+
+
 def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fingerprint and the values of the checkpoint in a folder."""
     record = path / RECORD
@@ -334,7 +337,9 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     fingerprint, values = content["fingerprint"], content["values"]
     settings = fingerprint.get("settings")
     if isinstance(settings, dict):
-        fingerprint["settings"] = remaining_settings(record, str(fingerprint.get("trainer")), settings)
+        # models with these settings load, but their unfinished runs would go on without them
+        needed = {name: settings[name] for name, value in DEFAULTS.items() if settings.get(name, value) != value}
+        fingerprint["settings"] = remaining_settings(record, str(fingerprint.get("trainer")), settings) | needed
     for name, setting, value in (("replicas", "precision", "float32"), ("init", "mode", "initial")):
         part = fingerprint.get(name)
         if isinstance(part, dict) and part.get(setting) == value:

@@ -274,6 +274,16 @@ def test_numbers_out_of_bounds_are_refused(tmp_path, trainer):
     learn(trainer, text, {}, checkpoints=checkpoints, resume=True)
 
 
+def test_a_run_with_a_removed_setting_that_changes_it_is_not_resumed_without_it(tmp_path):
+    """Models with the optimizer or the weights of words that text-pairs once had load, but runs would change midway."""
+    record = interrupted_checkpoints(tmp_path / "c", 2).paths()[-1] / RECORD
+    content = json.loads(record.read_text())
+    removed = {"optimizer": "adam", "token_weights": "ones", "dims": None, "initializer": "normal"}
+    content["fingerprint"] |= {"trainer": "text-pairs", "settings": removed}
+    record.write_text(json.dumps(content))
+    assert module.read_record(record.parent)[0]["settings"] == {"optimizer": "adam", "token_weights": "ones"}
+
+
 @pytest.mark.parametrize("damage", [truncate, flip_word])
 def test_earlier_checkpoint_is_used_once_the_damaged_one_is_removed(tmp_path, damage):
     checkpoints = interrupted_checkpoints(tmp_path / "c", 2)
