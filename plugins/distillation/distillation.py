@@ -8,7 +8,7 @@ mean eigenvalue of the Gram matrix of u.
 Rows of character n-grams are learned so that their means reproduce the directions of given word vectors.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -323,7 +323,8 @@ class Distillation(Trainer, TextVectorSettings):
         counts = np.floor(np.round(1 + np.arange(len(known)) * self.held_out, 9))
         is_held_out = np.diff(counts, prepend=0) > 0  # the first text, and others at even distances
         order, held_out = known[~is_held_out], known[is_held_out]
-        components = self.components(teacher, order, data.run_options.continued)
+        teachers = data.encoded.meta["settings"]["vectors"].get("teachers", {})
+        components = self.components(teacher, order, data.run_options.continued, teachers)
         targets = project(teacher, components)
         vocabulary, vectors = self.read_word_vectors(data)
         offsets, hashes = ngram_hashes(vocabulary.words if self.max_n else [], self.min_n, self.max_n)
@@ -362,7 +363,7 @@ class Distillation(Trainer, TextVectorSettings):
 
         record: dict[str, Any] = {
             "texts": len(order), "held_out_texts": len(held_out), "teacher_dim": teacher.shape[1],
-            **{name: one for name, one in data.encoded.meta["settings"]["vectors"].items() if name == "teachers"},
+            **({"teachers": teachers} if teachers else {}),
         }  # fmt: skip
 
         def export(saved: Arrays) -> Arrays:
@@ -390,7 +391,11 @@ class Distillation(Trainer, TextVectorSettings):
         )
 
     def components(
-        self, teacher: NDArray[np.float16], order: NDArray[np.int64], continued: Model | None
+        self,
+        teacher: NDArray[np.float16],
+        order: NDArray[np.int64],
+        continued: Model | None,
+        teachers: Mapping[str, float],
     ) -> NDArray[np.float32]:
         """The principal components of the teacher's vectors, or of the vectors of the model to continue."""
         size, required = teacher.shape[1], self.dim if continued is None else 1
@@ -401,6 +406,10 @@ class Distillation(Trainer, TextVectorSettings):
             components = continued.tables[COMPONENTS]
             if len(components) != size:
                 raise CorpusError(f"the model was distilled from vectors of {len(components)} numbers, got {size}")
+            known = continued.record.get("teachers")
+            # the components belong to the places of the teachers
+            if isinstance(known, dict) and {*known} == {*teachers} and [*known] != [*teachers]:
+                raise CorpusError(f"the teachers of the model are {format_names([*known])}, in this order")
             return components
         return principal_components(teacher, order, self.dim)
 
