@@ -12,7 +12,13 @@ from embeddings.cli.progress_bar import read_corpus
 from embeddings.cli.saving import check_outside_corpus
 from embeddings.corpora import Corpus
 from embeddings.corpora.documents import DocumentUnit, corpus_documents
-from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, read_vocabulary_file, write_vocabulary_file
+from embeddings.corpora.vocabulary import (
+    Vocabulary,
+    VocabularyRule,
+    check_vocabulary_path,
+    read_vocabulary_file,
+    write_vocabulary_file,
+)
 
 
 @command_by_example(
@@ -49,12 +55,18 @@ def command(
     text = Corpus(*corpus, **settings)
     check_outside_corpus(out, text)
     others = [read_vocabulary_file(path) for path in merge]
+    rule: VocabularyRule | None = None
     if shares and max_vocab is not None:
-        share = max(max_vocab // len(corpus), 1)
-        vocabulary, *rest = (
-            read_corpus(Corpus(one, **settings), output.quiet).vocabulary.select(max_vocab=share) for one in corpus
-        )
+        vocabulary, *rest = (read_corpus(Corpus(one, **settings), output.quiet).vocabulary for one in corpus)
+        # a word in the share of one corpus is counted in all of them
+        parts = [one.select(max_vocab=max(max_vocab // len(corpus), 1)) for one in (vocabulary, *rest)]
+        kept = {word for one in (*parts, *others) for word in one.words}
         others = [*rest, *others]
+
+        def in_shares(word: str, count: int) -> bool | None:
+            return None if word in kept else False
+
+        rule = in_shares
     else:
         encoded = read_corpus(text, output.quiet)
         vocabulary = encoded.vocabulary
@@ -66,7 +78,7 @@ def command(
 
         counts = document_counts(encoded, documents)
     vocabulary = vocabulary.select(
-        min_count=min_count, max_vocab=max_vocab, min_documents=min_documents, documents=counts
+        min_count=min_count, max_vocab=max_vocab, min_documents=min_documents, documents=counts, rule=rule
     )
     write_vocabulary_file(vocabulary, out, force=output.force)
     most_frequent = zip(vocabulary.column[:top], vocabulary.counts[:top].tolist(), strict=True)

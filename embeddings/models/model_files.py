@@ -52,7 +52,6 @@ WINDOW_MODELS = (  # with the objectives of words
     "skipgram", "cbow", "structured-skipgram", "directional-skipgram", "continuous-window", "fasttext",
     "paragraph-dbow", "paragraph-dm", "given-contexts",
 )  # fmt: skip
-ADDED_SETTINGS = {name: {"device": "cpu"} for name in ("skipgram", "cbow")}  # with what earlier versions did
 ANY = object()  # in place of a value: models with any value of the setting remain as they are
 REMOVED_SETTINGS: Mapping[str, Mapping[str, Any]] = {  # of earlier versions, with the value that is what remains
     "c2w": {"word_network": "bilstm", "filters": 25, "carry_state": False, "tie": False},
@@ -79,14 +78,14 @@ REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 
 
 def remaining_settings(path: Path, trainer: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The recorded settings as this version has them; refuses models of removed variants."""
+    """The recorded settings without those that this version has no longer; refuses models of removed variants."""
     # A removed setting with the value that is left changes nothing; another value would change what vectors mean.
     removed, values = REMOVED_SETTINGS.get(trainer, {}), REMOVED_VALUES.get(trainer, {})
     for name, value in settings.items():
         if value in values.get(name, ()) or removed.get(name, value) not in (value, ANY):
             variant = f"{trainer} with {name}={value}"
             raise FormatError(f"{path} is a model of {variant}, which this version no longer supports: train it again")
-    return ADDED_SETTINGS.get(trainer, {}) | {name: value for name, value in settings.items() if name not in removed}
+    return {name: value for name, value in settings.items() if name not in removed}
 
 
 OTHER_FOLDERS = {  # by the files in them

@@ -128,7 +128,8 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
     if value is None and optional:
         return None
     if typing.get_origin(kind) is tuple:  # of strings
-        return tuple(check_value(name, one, str, {}) for one in ([value] if isinstance(value, str) else value or ()))
+        values = (value or ()) if value is None or isinstance(value, list | tuple) else [value]
+        return tuple(check_value(name, one, str, {}) for one in values)
     if typing.get_origin(kind) is Literal:
         choices = typing.get_args(kind)
         if value not in choices:

@@ -22,8 +22,10 @@ def check_options(plugin: type) -> None:
         assert field.default is not dataclasses.MISSING, f"{field.name} must have a default"
         assert field.metadata.get("help"), f"{field.name} must have help: use embeddings.settings.option"
         kind, _ = split_optional(field_types(plugin)[field.name])
-        is_allowed = kind in (int, float, str, bool) or typing.get_origin(kind) is Literal
-        assert is_allowed, f"{field.name} must be an int, float, str, bool or Literal, or optional, got {kind}"
+        is_allowed = kind in (int, float, str, bool, tuple[str, ...]) or typing.get_origin(kind) is Literal
+        assert is_allowed, (
+            f"{field.name} must be an int, float, str, bool, Literal or tuple[str, ...], got {kind}"
+        )
 
 
 def check_bounds(plugin: type, settings: Mapping[str, Any]) -> None:

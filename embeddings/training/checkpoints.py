@@ -339,7 +339,9 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if isinstance(settings, dict):
         # models with these settings load, but their unfinished runs would go on without them
         needed = {name: settings[name] for name, value in DEFAULTS.items() if settings.get(name, value) != value}
-        fingerprint["settings"] = remaining_settings(record, str(fingerprint.get("trainer")), settings) | needed
+        trainer = str(fingerprint.get("trainer"))
+        added = {"device": "cpu"} if trainer in ("skipgram", "cbow") else {}  # earlier versions had no other
+        fingerprint["settings"] = added | remaining_settings(record, trainer, settings) | needed
     for name, setting, value in (("replicas", "precision", "float32"), ("init", "mode", "initial")):
         part = fingerprint.get(name)
         if isinstance(part, dict) and part.get(setting) == value:

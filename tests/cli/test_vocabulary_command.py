@@ -32,12 +32,12 @@ def test_documents_that_are_counted(folder, own_cache):
 
 def test_each_corpus_has_an_equal_share_of_the_words(folder, own_cache):
     """Words of the smaller corpus remain, although they are rarer; counts of a word in both are added."""
-    (folder / "en.txt").write_text("die cat dog sun moon sea\n" * 9)
+    (folder / "en.txt").write_text("die cat dog sun moon sea\n" * 9 + "hund\n")
     (folder / "de.txt").write_text("die katze die hund\n")
     command = ["vocabulary", folder / "en.txt", folder / "de.txt", "--max-vocab", "4", "--quiet", "-o"]
     expect(*command, folder / "all.arrow")
     assert "katze" not in Vocabulary.load(folder / "all.arrow")
     expect(*command, folder / "shares.arrow", "--shares")
     shares = Vocabulary.load(folder / "shares.arrow")
-    assert dict(zip(shares.words, shares.counts.tolist(), strict=True)) == {"cat": 9, "die": 11, "hund": 1}
+    assert dict(zip(shares.words, shares.counts.tolist(), strict=True)) == {"cat": 9, "die": 11, "hund": 2}
     assert "max-vocab" in refused("vocabulary", folder / "en.txt", "--shares", "-o", folder / "x.arrow", code=2)

@@ -268,7 +268,7 @@ def dim():
         (lambda: declared(dim=field(default=3)), "dim must have help"),
         (
             lambda: declared(__annotations__={"dims": list[int]}, dims=option((), "Components.")),
-            "dims must be an int, float, str, bool or Literal",
+            "dims must be an int, float, str, bool, Literal or tuple",
         ),
         (lambda: declared(object, doc=None, dim=dim()), "Broken must have a docstring"),
         (lambda: declared(object), "Broken must be a subclass of .*Trainer"),
