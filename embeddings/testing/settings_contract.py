@@ -23,9 +23,7 @@ def check_options(plugin: type) -> None:
         assert field.metadata.get("help"), f"{field.name} must have help: use embeddings.settings.option"
         kind, _ = split_optional(field_types(plugin)[field.name])
         is_allowed = kind in (int, float, str, bool, tuple[str, ...]) or typing.get_origin(kind) is Literal
-        assert is_allowed, (
-            f"{field.name} must be an int, float, str, bool, Literal or tuple[str, ...], got {kind}"
-        )
+        assert is_allowed, f"{field.name} must be an int, float, str, bool, Literal or tuple[str, ...], got {kind}"
 
 
 def check_bounds(plugin: type, settings: Mapping[str, Any]) -> None:

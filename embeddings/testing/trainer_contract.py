@@ -18,6 +18,7 @@ from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS
 from embeddings.settings import NegativeSampling, field_types
+from embeddings.support.records import to_jsonable
 from embeddings.testing.settings_contract import check_bounds, check_options, refusal
 from embeddings.training.callbacks import Callback, EpochEnd
 from embeddings.training.checkpoints import Checkpoints
@@ -282,7 +283,8 @@ def check_saved(model: Model) -> None:
         loaded = Model.load(Path(folder) / "model")
         assert list(loaded.vectors.words) == list(model.vectors.words), "words must be equal after loading"
         np.testing.assert_array_equal(loaded.vectors.matrix, model.vectors.matrix)
-        assert loaded.settings == model.settings, "settings must be equal after loading: use only JSON values"
+        is_equal = loaded.settings == to_jsonable(model.settings)  # a tuple is loaded as a list
+        assert is_equal, "settings must be equal after loading: use only JSON values"
         assert loaded.record == model.record, "the record must be equal after loading: use only JSON values"
         for name, table in model.tables.items():
             np.testing.assert_array_equal(loaded.tables[name], table)
