@@ -23,10 +23,11 @@ import pyarrow.parquet as pq
 
 import embeddings as em
 from embeddings.corpora.reading.compression import open_binary
+from embeddings.support.system import available_threads
 
 LINE, SHORT_LINE = 1000, 20  # words of a line of text, and of a short text
 TEXTS, QUERIES = 40_000, 2_000  # short texts, and words whose neighbours are searched
-CORES = len(os.sched_getaffinity(0))
+CORES = available_threads()
 Speed = tuple[str, float]  # units, and how many a second
 Task = Callable[[Path, int], Speed]
 
