@@ -18,7 +18,7 @@ HONOURED: dict[str, list[Any]] = {
 
 
 class CudaDevice:
-    """An NVIDIA GPU, of several the one of a number; see `embeddings.training.devices.device_of`."""
+    """An NVIDIA GPU; of several, the one with the given number. See `embeddings.training.devices.device_of`."""
 
     def __init__(self, number: str) -> None:
         self.number = int(number or 0) if (number or "0").isdecimal() else -1
@@ -50,7 +50,7 @@ def unsupported(trainer: Any, run_options: RunOptions) -> Iterator[str]:
 
 
 def missing(number: int) -> Iterator[str]:
-    """What this machine lacks."""
+    """What training on a GPU requires and this machine does not have."""
     if find_spec("numba_cuda") is None:
         yield "requires numba-cuda: pip install 'embeddings-toolkit[cuda]'"
     else:

@@ -56,7 +56,7 @@ def load4(typingctx: Any, table: Any, at: Any) -> Any:
 
 
 def adder(code: str) -> Any:
-    """A function that adds four numbers to those of a table of float32, each atomically, by an instruction."""
+    """A function that adds four numbers to a float32 table in one instruction, each atomically."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def add(typingctx: Any, table: Any, at: Any, added: Any) -> Any:

@@ -102,9 +102,8 @@ def teach(
     networks = [Path(one, file) for one in names for file in (*ONNX, "tokenizer.json", MODULES, "model.safetensors")]
     files: list[str | Path] = [*excluded, *(path for path in networks if path.is_file())]
     statuses = [[str(file), os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files if os.path.isfile(file)]
-    # in order, in which vectors stand side by side
-    named = [names, weights]
-    settings = {"text_column": text_column, "name": named, "files": statuses, "group_size": group_size}
+    # teachers in order: their vectors stand side by side
+    settings = {"text_column": text_column, "name": [names, weights], "files": statuses, "group_size": group_size}
     is_near = near_texts(excluded)
     folder, record = earlier_groups(target, sources, settings, force)
 
