@@ -1,9 +1,7 @@
 """One-dimensional .npy files, written block by block and read back memory-mapped."""
 
 import hashlib
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,8 +14,6 @@ from embeddings.support.threads import map_in_order
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
 BLOCK = 1 << 18  # items processed at a time
-WRITERS = 4  # threads of `append_later`
-MAX_PENDING = 16  # arrays that wait for them
 
 MapBlock = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
@@ -50,8 +46,6 @@ class ArrayFile:
         self.digest = hashlib.sha256()
         self.file_digest: str | None = None
         self.threads = threads
-        self.pool = ThreadPoolExecutor(WRITERS, "array file")  # its threads start with the first work
-        self.pending: deque[Future[Any]] = deque()
         with output_errors(path):
             self.file = path.open("w+b")
             self.file.write(bytes(HEADER_SIZE))
@@ -73,18 +67,12 @@ class ArrayFile:
             self.file.write(block.data)
         self.count += len(block)
 
-    def append_later(self, items: NDArray[np.int32], function: MapBlock) -> None:
-        """Append the result of `function`, which may change the items in place, to a draft, in a thread."""
-
-        def write(position: int) -> None:
-            with output_errors(self.path), self.path.open("r+b") as file:
-                file.seek(position)
-                file.write(function(items).data)
-
-        if len(self.pending) >= MAX_PENDING:
-            self.pending.popleft().result()
-        self.pending.append(self.pool.submit(write, self.end))
-        self.count += len(items)
+    def write(self, items: NDArray[Any], start: int) -> None:
+        """Write items to a draft from item `start` on; threads may call it for different places."""
+        # a file object of its own, so that threads need not wait for each other
+        with output_errors(self.path), self.path.open("r+b") as file:
+            file.seek(HEADER_SIZE + start * self.dtype.itemsize)
+            file.write(np.ascontiguousarray(items, self.dtype).data)
 
     def map(self, function: MapBlock) -> None:
         """Replace every block of items by the result of `function`, which may change the block in place.
@@ -98,7 +86,6 @@ class ArrayFile:
 
         def replace(position: int) -> NDArray[Any]:
             block = np.empty(min(size, self.end - position) // self.dtype.itemsize, self.dtype)
-            # a file object of its own, so that threads need not wait for each other
             with output_errors(self.path), self.path.open("r+b") as file:
                 file.seek(position)
                 if file.readinto(block.data) != block.nbytes:
@@ -108,10 +95,8 @@ class ArrayFile:
                 file.write(block.data)
             return block
 
-        with output_errors(self.path), self.pool:
+        with output_errors(self.path):
             self.file.flush()
-            for job in self.pending:
-                job.result()
         for block in map_in_order(replace, range(HEADER_SIZE, self.end, size), self.threads, "array file"):
             file_digest.add(block.data.cast("B"))
             self.digest.update(block.data)

@@ -138,7 +138,7 @@ class Encoder:
                 self.add_lists(block.token_lists)
                 continue
             self.has_text = True
-            self.scanner = self.scanner or TextScanner(self.rules, self.words, self.threads)
+            self.scanner = self.scanner or TextScanner(self.rules, self.words, self.threads, self.ids.write)
             # a row of many megabytes would need arrays of its size for ids and ends
             is_long_row = block.parts_are_documents and len(block) == 1 and len(block.data) > MAX_SCANNED
             for part in split_text(block.data, MAX_SCANNED) if is_long_row else [block]:
@@ -174,11 +174,9 @@ class Encoder:
 
     def append(self, scanned: Iterable[ScannedText]) -> None:
         """Write scanned text."""
-        for ids, ends, starts, is_file_end, new_ids in scanned:
-            if new_ids is None:
+        for ids, ends, starts, is_file_end in scanned:
+            if ids is not None:
                 self.ids.append(ids)
-            else:
-                self.ids.append_later(ids, partial(look_up_ids, new_ids))
             self.sentences.append(ends)
             self.add_documents(starts)
             if is_file_end:
@@ -190,6 +188,7 @@ class Encoder:
         """Write the text that threads are still scanning."""
         if self.scanner is not None:
             self.append(self.scanner.finish())
+            self.ids.count = int(self.words.state[scanner.N_TOKENS])  # also of what threads have written
 
     def add_documents(self, starts: NDArray[np.int64]) -> None:
         """Write the first lines of documents; the first document includes blank lines at the start of the corpus."""
@@ -266,7 +265,6 @@ class Encoder:
                 self.scanner.close()
             if self.pool is not None:
                 self.pool.close()
-            self.ids.pool.shutdown(cancel_futures=True)
             for file in self.files():
                 with contextlib.suppress(OSError):  # a full disk has already been reported
                     file.file.close()

@@ -1,15 +1,15 @@
 """Turns text into token ids: blocks of a source, in several threads with the same ids as in one, and batches of texts.
 
 The calling thread reads text and cuts it into chunks. Each thread scans chunks with a table of words of its own, which
-stays small enough for the cache of a core. Then it waits for the chunk before, and adds the new words to the table of
-all words, so that words get their ids in order of first occurrence.
+stays small enough for the cache of a core. Then it waits for the chunk before, adds the new words to the table of all
+words, so that words get their ids in order of first occurrence, and writes the ids of its chunk.
 
 A chunk ends where no token is open: at the end of a file, of an item or of a line, or, if a line is long, after a
 space. The lines before it decide whether a document starts at its first line, so its `LineState` belongs to it.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,12 +25,15 @@ from embeddings.corpora.word_break import table_limit
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
 from embeddings.errors import CorpusError
+from embeddings.kernels.line_operations import look_up_ids
 
 MAX_GROWTH = 2  # times the usual size, after which a line is divided
 CHUNK_SIZE = 1 << 22  # bytes of text
 MAX_LOCAL_TYPES = 1 << 18  # words in the table of a thread, after which it starts another one
 MAX_THREADS = 16  # more wait for the calling thread
 SPARE_CHUNKS = 2  # in memory at a time, besides one for each thread
+
+WriteIds = Callable[[NDArray[np.int32], int], None]
 
 
 class LineState(NamedTuple):
@@ -137,15 +140,14 @@ class TokenTexts(NamedTuple):
 class ScannedText(NamedTuple):
     """Scanned text.
 
-    ends: of each line, as a number of tokens. starts: of each document, as a number of lines. is_file_end: the text
-    ends with a file of plain text. new_ids: a table from `ids` to raw ids; None if they are raw ids.
+    ids: of its tokens; None if a thread has written them. ends: of each line, as a number of tokens. starts: of each
+    document, as a number of lines. is_file_end: the text ends with a file of plain text.
     """
 
-    ids: NDArray[np.int32]
+    ids: NDArray[np.int32] | None
     ends: NDArray[np.int64]
     starts: NDArray[np.int64]
     is_file_end: bool
-    new_ids: NDArray[np.int32] | None = None
 
 
 class BlockScanner:
@@ -200,13 +202,6 @@ class LocalScanner(BlockScanner):
         self.global_ids = np.empty(0, np.int32)
 
 
-class ScannedChunk(NamedTuple):
-    """The text of a chunk, block by block, and the scanner that continues with a token that is still open."""
-
-    parts: list[ScannedText]
-    scanner: LocalScanner
-
-
 class TextScanner:
     """Scans text and numbers its words in a table, in several threads if there is enough text.
 
@@ -214,16 +209,19 @@ class TextScanner:
         rules: the rules of words; the scanner must be able to run their tokenizer.
         words: the table of all words. Its state counts tokens and lines so far.
         threads: the number of threads. If the table is limited, only the calling thread scans.
+        write: writes ids from a position on, a number of tokens. Threads call it.
     """
 
-    def __init__(self, rules: WordRules, words: WordTable, threads: int) -> None:
+    def __init__(self, rules: WordRules, words: WordTable, threads: int, write: WriteIds) -> None:
         self.rules = rules
         self.words = words
+        self.write = write
         self.threads = 1 if words.max_types else min(threads, MAX_THREADS)
         self.inline = BlockScanner(rules, words)
         self.cutter = ChunkCutter(rules.tokenizer, CHUNK_SIZE)
         self.pool: ThreadPoolExecutor | None = None
-        self.pending: deque[Future[ScannedChunk]] = deque()
+        self.pending: deque[Future[list[ScannedText]]] = deque()
+        self.last_turn: Future[LocalScanner] | None = None
         self.idle: list[LocalScanner] = []
         self.has_failed = False
 
@@ -253,14 +251,40 @@ class TextScanner:
     def submit(self, chunk: Chunk) -> None:
         """Let a thread scan a chunk."""
         self.pool = self.pool or ThreadPoolExecutor(self.threads, "scanner")
-        previous = self.pending[-1] if self.pending else None
-        self.pending.append(self.pool.submit(self.scan_chunk, chunk, previous))
+        turn: Future[LocalScanner] = Future()
+        self.pending.append(self.pool.submit(self.scan_chunk, chunk, self.last_turn, turn))
+        self.last_turn = turn
 
-    def scan_chunk(self, chunk: Chunk, previous: "Future[ScannedChunk] | None") -> ScannedChunk:
-        """Scan a chunk in a thread of the pool, then add its words after those of the previous chunk."""
+    def scan_chunk(
+        self, chunk: Chunk, previous: "Future[LocalScanner] | None", turn: "Future[LocalScanner]"
+    ) -> list[ScannedText]:
+        """Scan a chunk in a thread of the pool, add its words after those of the previous chunk, and write its ids.
+
+        Its turn ends when its words are added, with the scanner that continues with a token that is still open.
+        """
+        try:
+            local, parts = self.scan_blocks(chunk, previous)
+            if previous is not None:
+                previous.result()
+            start, parts = self.merge(parts, local, is_open=chunk.is_open)
+            new_ids = local.global_ids  # the next chunk may take the scanner now
+            turn.set_result(local)
+        except BaseException as error:
+            turn.set_exception(error)
+            raise
+        for part in parts:
+            assert part.ids is not None
+            self.write(look_up_ids(new_ids, part.ids), start)
+            start += len(part.ids)
+        return [part._replace(ids=None) for part in parts]
+
+    def scan_blocks(
+        self, chunk: Chunk, previous: "Future[LocalScanner] | None"
+    ) -> tuple[LocalScanner, list[ScannedText]]:
+        """The text of a chunk, block by block, with the ids of a thread's scanner."""
         if chunk.start is None:  # it continues a token
             assert previous is not None
-            local = previous.result().scanner
+            local = previous.result()
         else:
             try:
                 local = self.idle.pop()
@@ -270,15 +294,17 @@ class TextScanner:
         local.words.state[[scanner.N_TOKENS, scanner.N_LINES]] = 0
         parts: list[ScannedText] = []
         for block, name in chunk.blocks:
-            ids, ends, starts, is_file_end, _ = local.scan(block, name)
+            ids, ends, starts, is_file_end = local.scan(block, name)
+            assert ids is not None
             parts.append(ScannedText(ids.copy(), ends.astype(np.int32), starts.astype(np.int32), is_file_end))
         chunk.blocks.clear()  # the text need not be in memory while this waits
-        if previous is not None:
-            previous.result()
-        return ScannedChunk(self.merge(parts, local, is_open=chunk.is_open), local)
+        return local, parts
 
-    def merge(self, parts: list[ScannedText], local: LocalScanner, *, is_open: bool) -> list[ScannedText]:
-        """Add the new words of a chunk to all words, and return its text with the ends and starts in the whole text."""
+    def merge(self, parts: list[ScannedText], local: LocalScanner, *, is_open: bool) -> tuple[int, list[ScannedText]]:
+        """Add the new words of a chunk to all words.
+
+        Returns the number of tokens before the chunk, and its text with the ends and starts in the whole text.
+        """
         state = self.words.state
         n_tokens, n_lines = state[[scanner.N_TOKENS, scanner.N_LINES]].tolist()
         new_ids = self.words.intern(*local.words.words_from(len(local.global_ids)))
@@ -287,17 +313,17 @@ class TextScanner:
             self.add_counts(local)  # and the next chunk gets another table
         elif not is_open:
             self.idle.append(local)
-        state[scanner.N_TOKENS] = n_tokens + sum(len(part.ids) for part in parts)
+        state[scanner.N_TOKENS] = n_tokens + sum(len(part.ids) for part in parts if part.ids is not None)
         state[scanner.N_LINES] = n_lines + sum(len(part.ends) for part in parts)
-        return [
-            ScannedText(ids, ends + np.int64(n_tokens), starts + np.int64(n_lines), is_file_end, local.global_ids)
-            for ids, ends, starts, is_file_end, _ in parts
+        return n_tokens, [
+            ScannedText(ids, ends + np.int64(n_tokens), starts + np.int64(n_lines), is_file_end)
+            for ids, ends, starts, is_file_end in parts
         ]
 
     def next_chunk(self) -> Iterator[ScannedText]:
         """Wait for the next chunk of the text; after an error in a chunk, later chunks are dropped."""
         try:
-            yield from self.pending.popleft().result().parts
+            yield from self.pending.popleft().result()
         except BaseException:
             self.has_failed = True
             self.pending.clear()
@@ -332,7 +358,8 @@ class ItemScanner:
         assert self.scanner is not None
         self.table.state[[scanner.N_TOKENS, scanner.N_LINES, scanner.ITEM_LINE]] = 0
         block = TextBlock(data, starts[1:])
-        ids, line_ends, documents, *_ = self.scanner.scan(block, "a text")
+        ids, line_ends, documents, _ = self.scanner.scan(block, "a text")
+        assert ids is not None
         return TokenTexts(ids, np.append(np.append(0, line_ends)[documents], len(ids)))
 
     def add_lists(self, lists: Any) -> TokenTexts:

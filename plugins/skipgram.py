@@ -72,4 +72,6 @@ class SkipGram(DeviceChoice, PairSampling, WeightTying, UnknownWords, Prediction
             kernel=learn_pairs if in_pairs else learn_block,
             operands=lambda tables: SkipGramOperands(tables["words"], objective.operand(tables)),
             buffers=lambda targets, width: new_step_buffers(contexts, targets, width, contexts=contexts),
+            cached_inputs="words",
+            cached_outputs=objective.cached_table,
         )

@@ -1,8 +1,9 @@
 """Thread-private copies of the most frequent rows, so that cores do not wait for each other's writes.
 
 A row that two cores write in turn moves from cache to cache each time, and every thread constantly uses the most
-frequent words. So each thread works on copies of these rows and synchronises a copy with the table every
-`SYNC_INTERVAL` uses and at the end of a block. A single thread caches none.
+frequent words. So each of `LEAST_THREADS` or more threads works on copies of these rows and synchronises a copy with
+the table every `SYNC_INTERVAL` uses and at the end of a block. Other rows are prefetched for each use: another core
+may have written them since the last one.
 """
 
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from embeddings.kernels.integers import Int
 from embeddings.kernels.row_operations import address, copy_row, sum_rows
 from embeddings.kernels.separate_arrays import separate_ones, separate_zeros
 
+LEAST_THREADS = 8  # for two, synchronising copies takes as long as waiting for each other, or longer
 MAX_CACHED_ROWS = 32  # more would not stay in a core's own cache
 SYNC_INTERVAL = 32  # uses of a row between synchronisations
 

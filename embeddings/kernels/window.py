@@ -10,7 +10,7 @@ import numpy as np
 from embeddings.compilation.checked_build import register_rows
 from embeddings.compilation.jit import inline
 from embeddings.kernels.block import FIRST, LAST, SPACING, Block
-from embeddings.kernels.integers import larger, smaller
+from embeddings.kernels.integers import Int, larger, smaller
 from embeddings.kernels.row_cache import RowCache, row_address
 from embeddings.kernels.row_operations import address, copy_row, prefetch, scatter_add, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
@@ -105,19 +105,29 @@ def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int) -
 
 
 @inline
-def prefetch_targets(block: Block, table: np.ndarray, negatives: int, i: int, slot: OutputSlot) -> None:
-    """Prefetch the rows of a centre after i and of its first negative samples, unless the window uses them already."""
-    size = table.shape[1] * table.itemsize
+def prefetch_targets(
+    block: Block, table: np.ndarray, cache: RowCache, negatives: int, i: int, slot: OutputSlot
+) -> None:
+    """Prefetch the rows of a centre after i and of its first negative samples, unless they are in the cache already."""
+    size, cached = table.shape[1] * table.itemsize, cache.uses.shape[0]
     # Further ahead for short rows, whose step takes less time than a load from memory.
     later = i + larger(1, smaller(MAX_TARGET_DISTANCE, TARGET_BYTES // (size * slot.per_word * (1 + negatives))))
     if later < block.cursor[LAST]:
-        # The window `spacing` before may have drawn the same samples; then they are in the cache, unless it was before
-        # this block.
         earlier = later - block.cursor[SPACING]
-        prefetch(address(table, block.words[later] * slot.per_word + slot.number), size)
-        if earlier > i or earlier < block.cursor[FIRST] or block.noise[earlier, 0] != block.noise[later, 0]:
+        prefetch_target(table, block.words[later] * slot.per_word + slot.number, cached, size)
+        # The window `spacing` before may have drawn the same samples; then they are in the cache, unless it was before
+        # this block, or one of many threads has written them since.
+        is_new = earlier > i or earlier < block.cursor[FIRST] or block.noise[earlier, 0] != block.noise[later, 0]
+        if is_new or cached > 0:
             for j in range(negatives):
-                prefetch(address(table, block.noise[later, j] * slot.per_word + slot.number), size)
+                prefetch_target(table, block.noise[later, j] * slot.per_word + slot.number, cached, size)
+
+
+@inline
+def prefetch_target(table: np.ndarray, row: Int, cached: int, size: int) -> None:
+    """Prefetch a row of the output table, unless the thread has a copy."""
+    if row >= cached:
+        prefetch(address(table, row), size)
 
 
 HIDDEN, GRADIENT = 0, 1  # of `StepBuffers.hidden_rows`

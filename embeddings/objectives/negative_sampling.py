@@ -41,7 +41,7 @@ def learn_samples(
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     # Pairs of a centre share its targets' prefetch; only the first asks.
     if first == 0:  # while the scores are added up
-        prefetch_targets(block, operand.output, operand.negatives, i, slot)
+        prefetch_targets(block, operand.output, buffers.output_cache, operand.negatives, i, slot)
     compute_logistic_steps(buffers, m, 1, n, rate, m)
     apply_objective_steps(buffers, m, n, width, frozen)
 

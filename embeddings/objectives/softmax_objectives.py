@@ -172,7 +172,7 @@ def learn_contrast(
         buffers.targets[j] = row_address(operand.output, buffers.output_cache, word * slot.per_word + slot.number)
         buffers.offsets[j] = log_z + operand.log_noise[word] - operand.bias[word * slot.per_word + slot.number, 0]
     if first == 0:
-        prefetch_targets(block, operand.output, operand.negatives, i, slot)
+        prefetch_targets(block, operand.output, buffers.output_cache, operand.negatives, i, slot)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     subtract_offsets(buffers.scores, m, n, buffers.offsets)
     compute_logistic_steps(buffers, m, 1, n, rate, m)

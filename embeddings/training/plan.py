@@ -43,7 +43,7 @@ class Plan:
         word_table: the table whose rows `--init` sets and `--freeze` keeps constant.
         set_vectors: sets the tables so that words have given vectors: called with the arrays of all tables, the rows of
             these words and the vectors (n, dim). By default the vectors become the rows of `word_table`.
-        cached_inputs, cached_outputs: tables of whose most frequent rows each of several threads keeps copies.
+        cached_inputs, cached_outputs: tables of whose most frequent rows each of many threads keeps copies.
         export: computes the arrays to save by name, of which "vectors" are those of the words, from the tables without
             padding, under the names that they declare. By default these are saved.
         vocabulary: the items that get vectors, if these are not the words of the corpus.

@@ -24,7 +24,7 @@ from numba.core.errors import NumbaError
 from embeddings.errors import DeclarationError
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, LOSS_INTERVAL, STEPS, UNTIL_SAMPLE
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.kernels.row_cache import flush
+from embeddings.kernels.row_cache import LEAST_THREADS, flush
 from embeddings.kernels.step_buffers import CARRIED, with_frozen_rows, with_row_caches
 from embeddings.models.table import Arrays, copy_into
 from embeddings.training.plan import Plan
@@ -82,7 +82,7 @@ class Worker:
         self.block, self.operands, buffers = plan.stream.new_block(), plan.operands(tables), plan.buffers()
         if frozen is not None:
             buffers = with_frozen_rows(buffers, tables[plan.word_table], frozen)
-        elif data.threads_per_replica > 1 or (data.threads > 1 and data.run_options.replicas is None):
+        elif (data.threads if data.run_options.replicas is None else data.threads_per_replica) >= LEAST_THREADS:
             cached = (tables.get(name or "") for name in (plan.cached_inputs, plan.cached_outputs))
             buffers = with_row_caches(buffers, *cached)  # several threads update the same tables
         self.buffers = buffers

@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embeddings.corpora import Corpus, text_scanner
+from embeddings.corpora.array_file import ArrayFile
 from embeddings.corpora.reading import compression
 from embeddings.corpora.scanner import MAX_TOKEN
 from embeddings.corpora.text_scanner import ItemScanner
 from embeddings.corpora.tokenizers import CharClassTokenizer
 from embeddings.corpora.word_rules import WordRules
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, OutputError
 
 WORDS = [
     "a",
@@ -114,6 +115,19 @@ ERRORS = {
     "two long tokens": ([b"x y\n" * 9, b"a " + b"z" * 300, b"b " + b"z" * 300], "f1.* longer"),
     "a missing file after a long token": ([b"z" * 300 + b"\n", None], "f0.* longer"),
 }
+
+
+def test_an_error_while_a_thread_writes_is_reported(small_chunks, monkeypatch, tmp_path):
+    def write(file, items, start):
+        if start > 100:
+            file.path = tmp_path / "no folder" / "ids.npy"
+        write_items(file, items, start)
+
+    write_items = ArrayFile.write
+    monkeypatch.setattr(ArrayFile, "write", write)
+    (tmp_path / "text.txt").write_text("x y\n" * 200)
+    with pytest.raises(OutputError, match="no folder"):
+        result([tmp_path / "text.txt"], 3, 16, {})
 
 
 @pytest.mark.parametrize("name", ERRORS)
