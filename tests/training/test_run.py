@@ -13,6 +13,7 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, FIRST, LAST
 from embeddings.kernels.loss_tally import report_loss
 from embeddings.kernels.random_numbers import thread_keys
+from embeddings.kernels.row_cache import LEAST_THREADS
 from embeddings.models.table import zero_rows
 from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import synonym_corpus
@@ -46,8 +47,8 @@ def test_every_word_is_a_centre_in_every_epoch(threads, shuffle, monkeypatch):
 
 
 @TRAINERS
-def test_several_threads_learn_like_one(trainer):
-    threads = 3
+@pytest.mark.parametrize("threads", [3, LEAST_THREADS])
+def test_several_threads_learn_like_one(trainer, threads):
     model = trainer(dim=16, min_count=1, subsample=0, epochs=40, window=2).train(synonym_corpus(), threads=threads)
     assert np.isfinite(model.vectors.matrix).all()
     assert model.vectors.most_similar("cat", top=1)[0][0] == "kitty"

@@ -7,6 +7,7 @@ import pytest
 import embeddings as em
 from embeddings.errors import CorpusError
 from embeddings.kernels.loss_tally import LOSS_INTERVAL, UNTIL_SAMPLE
+from embeddings.kernels.row_cache import LEAST_THREADS
 from embeddings.support.system import available_threads
 from embeddings.training.run import Run
 from embeddings.training.training_data import prepare
@@ -27,6 +28,11 @@ def test_threads_sample_the_loss_from_random_windows_on():
     assert sum(one != other for one, other in firsts) > 10
     assert len({one for one, _ in firsts}) > 5
     assert firsts == [[float(worker.buffers.tally[UNTIL_SAMPLE]) for worker in workers(seed)] for seed in range(20)]
+
+
+def test_many_threads_work_on_copies_of_frequent_rows():
+    for threads, tables in ((1, 0), (LEAST_THREADS - 1, 0), (LEAST_THREADS, 2)):
+        assert [len(worker.caches) for worker in workers(1, threads)] == [tables] * threads
 
 
 def test_threads_are_those_that_the_process_may_use(monkeypatch):
