@@ -5,6 +5,10 @@ from typing import NamedTuple
 import naive
 import numpy as np
 
+from embeddings.kernels.block import BlockSource, keep_thresholds
+from embeddings.kernels.random_numbers import alias_table
+from embeddings.plugins.cuda.window_kernel import NEW_LINE, row_width
+
 
 class Shape(NamedTuple):
     """The arguments of `window_kernel`."""
@@ -79,3 +83,23 @@ def learn_chunk(shape, ids, lines, base, key, source, inputs, outputs, rate):
                 total += loss * is_measured, (1 if shape.cbow else len(contexts)) * is_measured, 1
         np.add.at(outputs, words, negatives - old)
     return total
+
+
+def kernel_errors(kernel, shape, ids, lines, words, rate, chunk):
+    """The largest errors of tables and of counts (as shares of these) after a launch, and the largest change."""
+    draws, base, key = np.random.default_rng(0), 61, 2**63 + 123456789
+    noise = alias_table(np.arange(1, words + 1))
+    source = BlockSource(ids, lines, keep_thresholds(np.full(words, 0.8)), noise, shape.window, True, 8)
+    tables = np.zeros((2, words, row_width(shape.dim)), np.float32)
+    tables[..., : shape.dim] = draws.normal(size=(2, words, shape.dim)) * 0.3
+    expected, learned, counts, total = tables.astype(float), tables.copy(), np.zeros(3, np.float32), np.zeros(3)
+    marked = ids.copy()
+    marked[lines[lines < len(ids)]] |= NEW_LINE
+    arrays = source.keep_thresholds, source.noise, *learned.reshape(2, -1), np.zeros(1, np.int32), counts
+    with np.errstate(over="ignore"):
+        kernel(marked, base, *arrays, np.float32(rate), np.uint64(key))
+    for at in range(0, len(ids), chunk):
+        part = ids[at : at + chunk]
+        total += learn_chunk(shape, part, lines - at, base + at, key, source, *expected, rate)
+    errors = learned - expected, (counts - total) / np.maximum(total, 1), expected - tables
+    return [float(np.abs(one).max()) for one in errors]

@@ -1,4 +1,4 @@
-"""Draws the rooms of the package and the way of a training run into CONTRIBUTING.md, from the code.
+"""Writes the rooms of the package and the way of a training run into CONTRIBUTING.md, from the code.
 
 Run from the root of the repository: `python tools/architecture.py`.
 """
@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import grimp
+from processes import with_part, write_text
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -98,17 +99,13 @@ def table_of_rooms() -> str:
 
 
 def way_of_a_run() -> str:
-    """The stops of a training run, as a diagram and as a table."""
-    boxes, rows = [], []
+    """A row for each stop of a training run."""
+    rows = []
     for number, stop in enumerate(STOPS, 1):
         module, _, name = re.sub(r"\.(?=[A-Z]|\w+$)", ":", stop, count=1).partition(":")
         path = file_of(module)
-        boxes.append(
-            f'    {number}["{number}. {name}<br/>{path}"]' + (f"\n    {number - 1} --> {number}" if number > 1 else "")
-        )
         rows.append(f"| {number} | `{path}` | `{name}` | {summary(path, name)} |")
-    table = ["| stop | file | function | what it does |", "| --- | --- | --- | --- |", *rows]
-    return "\n".join(["```mermaid", "flowchart TD", *boxes, "```", "", *table, ""])
+    return "\n".join(["| stop | file | function | what it does |", "| --- | --- | --- | --- |", *rows, ""])
 
 
 PARTS = {"rooms": picture_of_rooms, "room table": table_of_rooms, "way of a run": way_of_a_run}
@@ -117,11 +114,9 @@ PARTS = {"rooms": picture_of_rooms, "room table": table_of_rooms, "way of a run"
 def drawn(page: str) -> str:
     """The page with the parts between their marks drawn again."""
     for name, draw in PARTS.items():
-        mark, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        before, _, rest = page.partition(mark)
-        page = before + mark + "\n" + draw() + "\n" + end + rest.partition(end)[2]
+        page = with_part(page, name, f"\n{draw()}\n")
     return page
 
 
 if __name__ == "__main__":
-    PAGE.write_text(drawn(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    write_text(drawn(PAGE.read_text(encoding="utf-8")), PAGE)

@@ -2,11 +2,11 @@
 
     python tools/benchmark.py CORPUS... --trainer skipgram:learning_rate=0.05 cbow --peer gensim word2vec.toml
 
-For each model, dim, number of negatives and threads, the tools run in turn in fresh processes with the same settings,
-once for each seed. --peer takes gensim, fasttext, and the files of descriptions of other programs. The folder of --out
-gets results.csv (all runs), results.md (the table), results.png, machine.json, and with --keep the vectors. --tests
-are the options of `embeddings evaluate`; for document models they are for instance "--documents TRAIN,TEST
---use-trained-vectors", with CORPUS that begins with TRAIN and TEST. Linux or macOS; use an otherwise idle machine.
+For each trainer the tools run in turn in fresh processes with the same settings, once for each seed. --peer takes
+gensim, fasttext, and the files of descriptions of other programs. The folder of --out gets results.csv (all runs),
+results.md (the table), results.png, machine.json, and with --keep the vectors. --tests are the options of `embeddings
+evaluate`; for document models they are for instance "--documents TRAIN,TEST --use-trained-vectors", with CORPUS that
+begins with TRAIN and TEST. Linux or macOS; use an otherwise idle machine.
 """
 
 import argparse
@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 from benchmark_programs import OURS, PEERS, UNSAFE, Job, ModelConfig, Program, model_configs, remove
-from benchmark_table import COVERED, ERROR_OF, MAX_LINE, PARTS, TIMES, TOTAL, Row, markdown, quality_figure, read_rows
+from benchmark_table import COVERED, ERROR_OF, MAX_LINE, PARTS, TIMES, TOTAL, Row, draw, markdown, read_rows
 from benchmark_table import write_rows as write_table
-from processes import Usage, environment, run, write_text
+from processes import EMBEDDINGS, CommandError, Usage, environment, run, write_text
 
 from embeddings.corpora import Corpus, EncodedCorpus
 from embeddings.corpora.documents import corpus_documents
@@ -38,10 +38,6 @@ from embeddings.support.cache_folder import cache_folder
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
 TESTS = "--similarity wordsim353 --similarity simlex999 --analogy google-analogies"
 MEASURES = ("spearman", "accuracy")
-
-
-class CommandError(Exception):
-    """A command of a run failed; the message is its error."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +60,8 @@ class Workspace:
         return self.folder / "text.txt"
 
     def start(self, command: Sequence[str]) -> Usage:
-        """Run a command with a cache of its own; a failure raises a CommandError."""
-        usage = run(command, {**os.environ, "EMBEDDINGS_CACHE": str(self.folder / "cache")})
-        if usage.error:
-            raise CommandError(usage.error)
-        return usage
+        """Run a command with a cache of its own."""
+        return run(command, EMBEDDINGS_CACHE=str(self.folder / "cache"))
 
     def out(self, config: ModelConfig) -> Path:
         """Where a tool saves vectors: a file, or for document models a file or folder."""
@@ -98,7 +91,7 @@ class Workspace:
                 name = UNSAFE.sub("-", f"{config.label} {tool.name} {seed}".replace(" ", "-"))
                 out.replace(self.kept / f"{name}{out.suffix}")
             return {**row, "error": ""}
-        except CommandError as error:
+        except EmbeddingsError as error:
             return {**row, "error": str(error)}
         finally:
             remove(out)
@@ -116,14 +109,11 @@ class Workspace:
         if tool.module:
             timed = self.start(tool.clock_command(job)) if tool.command else whole
             clock: dict[str, Any] = json.loads(timed.output.splitlines()[-1])
-            overhead = {"cpu": 0.0, "wall": 0.0} if tool.command else clock["overhead"]
             training, words = clock["training"], clock["words"]
+            overhead = {"cpu": 0.0, "wall": 0.0} | (clock.get("overhead", {}) if timed is whole else {})
             times = [training["cpu"], training["wall"], whole.cpu - overhead["cpu"], whole.wall - overhead["wall"]]
         else:
-            try:
-                vectors = load(tool.saved_vectors(job), errors="replace")
-            except EmbeddingsError as error:
-                raise CommandError(f"{tool.name} saved no vectors that can be read: {error}") from None
+            vectors = load(tool.saved_vectors(job), errors="replace")
             known = [word for word in self.vocabulary if word in vectors]  # other words follow, each once
             vectors.subset([*known, *vectors.words]).save(job.out_path, "word2vec-binary", force=True)
         seconds = (None if time is None else round(max(time, 0.0), 3) for time in times)
@@ -132,9 +122,8 @@ class Workspace:
 
     def evaluate(self, vectors: Path) -> Row:
         """The scores of vectors by `embeddings evaluate`, analogies among the first 30,000 words."""
-        command = [sys.executable, "-m", "embeddings", "evaluate", str(vectors), "--json", *self.tests]
         row: Row = {}
-        for result in json.loads(self.start(command).output):
+        for result in json.loads(self.start([*EMBEDDINGS, "evaluate", str(vectors), "--json", *self.tests]).output):
             is_whole = result["section"] is None
             if (is_whole or result["section"] in PARTS) and result["measure"] in MEASURES:
                 name = result["set"] if is_whole else f"{result['set']} {result['section']}"
@@ -196,7 +185,7 @@ def benchmark(
                     rows = read_rows(folder / "results.csv")
                     write_text(markdown(rows, machine, tools), folder / "results.md")
     if tests and not all(row["error"] for row in rows):
-        quality_figure(rows).savefig(folder / "results.png", dpi=150)
+        draw(rows, folder / "results.png")
     return rows
 
 
@@ -212,10 +201,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("benchmark"))
     parser.add_argument("--trainer", nargs="+", default=["skipgram", "cbow"], help="with settings after a colon")
     parser.add_argument("--peer", nargs="*", default=[peer.name for peer in PEERS if peer.is_installed])
-    for name, default in {"dim": 100, "negatives": 5, "threads": os.cpu_count() or 1}.items():
-        parser.add_argument(f"--{name}", type=int, nargs="+", default=[default])
-    for name, kind in {"window": int, "subsample": float, "min-count": int, "epochs": int}.items():
-        parser.add_argument(f"--{name}", type=kind, default=argparse.SUPPRESS)
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    for name in ("dim", "negatives", "window", "subsample", "min-count", "epochs"):
+        kind = float if name == "subsample" else int
+        parser.add_argument(f"--{name}", type=kind, default=argparse.SUPPRESS, help="of all trainers that have it")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--tokenizer", default=argparse.SUPPRESS)
     parser.add_argument("--text-column", default=argparse.SUPPRESS)

@@ -11,19 +11,19 @@ errors.
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import cycle
 from math import isqrt
+from operator import itemgetter
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from benchmark_table import label_log_axis
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from processes import describe, environment, write_text
+from processes import describe, environment, seconds, write_text
 
 from embeddings import registry
 from embeddings.errors import SettingError
@@ -36,27 +36,10 @@ from embeddings.support.result_table import format_number, markdown_table
 from embeddings.vectors.index import Index, as_index, parse_spec, search_settings
 from embeddings.vectors.vectors import Vectors
 
-
-@dataclass(frozen=True)
-class QuerySet:
-    """Vectors, and queries (queries, dim), which are the rows `query_rows` (queries,) and not their own neighbours."""
-
-    name: str
-    vectors: Vectors
-    queries: np.ndarray
-    query_rows: np.ndarray
-
-
-def sample_query_set(vectors: Vectors, name: str, *, queries: int, seed: int) -> QuerySet:
-    """Vectors, with a uniform sample of their own words as queries; all of them if there are fewer."""
-    rows = np.random.default_rng(seed).choice(len(vectors), min(queries, len(vectors)), replace=False)
-    return QuerySet(name, vectors, vectors.unit_rows[rows], rows)
-
-
 NPROBES, EF_SEARCHES = (1, 2, 4, 8, 16, 32), (16, 32, 64, 128, 256)
 
 
-def grid(rows: int, dim: int) -> list[str]:
+def every_spec(rows: int, dim: int) -> list[str]:
     """Every kind at settings from fast to thorough, to trade speed for recall."""
     hamming = {128: (50, 100, 200, 400, 800), 256: (50, 100, 200, 400, 800), 512: (50, 100, 200, 400)}
     lists = max(1, min(rows, isqrt(rows)))
@@ -73,98 +56,60 @@ def grid(rows: int, dim: int) -> list[str]:
 
 
 REPEATS = 3
+MEASURED = ("recall", "low", "high", "per_second", "per_second_many", "build_seconds", "bytes", "reason")
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class IndexQuality:
-    """Measurements of an index; all None if it could not be built, for the `reason` given.
+def measure_indexes(vectors: Vectors, rows: np.ndarray, indexes: Sequence[str], *, top: int = 10) -> Iterator[Row]:
+    """Measure indexes, specs as in `embeddings.vectors.index`; one that cannot be built has a `reason` instead.
 
-    Arguments:
-        recall: mean share of the true `top` neighbours found.
-        low: lower end of its 95 % interval (bootstrap over queries, normal for very many).
-        high: upper end.
-        per_second: queries per second, one at a time, from the median time.
-        per_second_many: queries per second, all at once, the fastest of three runs.
-        bytes: memory in addition to the vectors themselves.
+    The queries are vectors of `rows` (queries,), which are not their own neighbours. `recall` is the mean share of the
+    true `top` neighbours found, `low` and `high` the ends of its 95 % interval (bootstrap over queries, normal for very
+    many). `per_second` are queries one at a time, from the median time, `per_second_many` all at once, the fastest of
+    three runs. `bytes` is memory in addition to the vectors themselves.
     """
-
-    vectors: str
-    index: str
-    rows: int
-    dim: int
-    queries: int
-    top: int
-    recall: float | None = None
-    low: float | None = None
-    high: float | None = None
-    per_second: float | None = None
-    per_second_many: float | None = None
-    build_seconds: float | None = None
-    bytes: int | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
-class Report:
-    """The indexes measured on one query set, which is named without its folder."""
-
-    vectors: str
-    fingerprint: str
-    results: list[IndexQuality]
-
-
-def measure_indexes(query_set: QuerySet, indexes: Sequence[str], *, top: int = 10) -> Iterator[IndexQuality]:
-    """Measure indexes, specs as in `embeddings.vectors.index`; one that cannot be built has a reason."""
-    vectors = query_set.vectors
     top = min(top, len(vectors) - 1)
-    truth = search_others(query_set, as_index(None, vectors), top)
+    truth = search_others(as_index(None, vectors), vectors, rows, top)
+    sizes = {"rows": len(vectors), "dim": vectors.dim, "queries": len(rows), "top": top}
     index: Index | None = None
     for spec in indexes:
-        quality = IndexQuality(query_set.name, spec, len(vectors), vectors.dim, len(query_set.queries), top)
+        row = {"index": spec, **sizes, **dict.fromkeys(MEASURED)}
         try:
             # the previous index, if only search settings differ
             variant = None if index is None else index.with_search(*parse_spec(spec))
             index = as_index(spec, vectors) if variant is None else variant
-            quality = replace(quality, **measure_recall(query_set, index, truth), **measure_cost(query_set, index, top))
+            row |= measure_recall(index, vectors, rows, truth) | measure_cost(index, vectors.unit_rows[rows], top)
         except SettingError as error:
-            quality = replace(quality, reason=str(error))
-        yield quality
+            row["reason"] = str(error)
+        yield row
 
 
-def search_others(query_set: QuerySet, index: Index, top: int) -> SearchResult:
-    """The results for all queries at once, without the queries' own rows; (queries, top) each."""
-    result = index.search(query_set.queries, top=top + 1)
-    others = np.argsort(result.ids == query_set.query_rows[:, None], axis=1, kind="stable")[:, :top]
+def search_others(index: Index, vectors: Vectors, rows: np.ndarray, top: int) -> SearchResult:
+    """The results for the vectors of `rows`, without these rows themselves; (queries, top) each."""
+    result = index.search(vectors.unit_rows[rows], top=top + 1)
+    others = np.argsort(result.ids == rows[:, None], axis=1, kind="stable")[:, :top]
     ids, similarities = (np.take_along_axis(part, others, axis=1) for part in (result.ids, result.similarities))
     return SearchResult(ids, similarities)
 
 
-def measure_recall(query_set: QuerySet, index: Index, truth: SearchResult) -> dict[str, Any]:
+def measure_recall(index: Index, vectors: Vectors, rows: np.ndarray, truth: SearchResult) -> Row:
     """The agreement of an index with the exact results."""
-    result = search_others(query_set, index, truth.ids.shape[1])
+    result = search_others(index, vectors, rows, truth.ids.shape[1])
     cosines = np.full(result.ids.shape, -np.inf)  # exact ones; an id of -1 is no result
     owners, columns = np.nonzero(result.ids >= 0)
-    queries = normalize(query_set.queries)
-    cosines[owners, columns] = pair_cosines(query_set.vectors.unit_rows, result.ids[owners, columns], queries, owners)
+    queries = normalize(vectors.unit_rows[rows])
+    cosines[owners, columns] = pair_cosines(vectors.unit_rows, result.ids[owners, columns], queries, owners)
     shares = (cosines >= truth.similarities[:, -1:] - 1e-12).mean(axis=1)
     low, high = mean_bootstrap(shares)
     return {"recall": float(shares.mean()), "low": low, "high": high}
 
 
-def measure_cost(query_set: QuerySet, index: Index, top: int) -> dict[str, Any]:
+def measure_cost(index: Index, queries: np.ndarray, top: int) -> Row:
     """Speed of searches after a first one, and memory."""
-    top += 1
-
-    def seconds(queries: np.ndarray) -> float:
-        start = perf_counter()
-        index.search(queries, top=top)
-        return perf_counter() - start
-
-    single = [seconds(query[None]) for query in query_set.queries]
-    batch = [seconds(query_set.queries) for _ in range(REPEATS)]
+    search = partial(index.search, top=top + 1)
     return {
-        "per_second": 1 / float(np.median(single)),
-        "per_second_many": len(query_set.queries) / min(batch),
+        "per_second": 1 / float(np.median([seconds(search, query[None]) for query in queries])),
+        "per_second_many": len(queries) / min(seconds(search, queries) for _ in range(REPEATS)),
         "build_seconds": index.seconds,
         "bytes": index.bytes,
     }
@@ -173,15 +118,13 @@ def measure_cost(query_set: QuerySet, index: Index, top: int) -> dict[str, Any]:
 MARKERS = "osD^vPX*<>"
 
 
-def plot_recall(results: Sequence[IndexQuality], path: Path) -> None:
+def plot_recall(vectors: str, results: Sequence[Row], path: Path) -> None:
     """Draw a line for each family of indexes: right is faster, up is better."""
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     for (name, family_members), marker in zip(families(results).items(), cycle(MARKERS), strict=False):
-        members = sorted(family_members, key=lambda quality: quality.per_second or 0)
-        speed, recall, low, high = (
-            [getattr(quality, field) for quality in members] for field in ("per_second", "recall", "low", "high")
-        )
+        members = sorted(family_members, key=itemgetter("per_second"))
+        speed, recall, low, high = ([one[key] for one in members] for key in ("per_second", "recall", "low", "high"))
         # the name is the line's id, so that an SVG can be read again
         (line,) = axes.plot(speed, recall, "-", alpha=0.8, gid=name, label=name, marker=marker)
         axes.vlines(speed, low, high, linewidth=1, color=line.get_color())
@@ -189,20 +132,20 @@ def plot_recall(results: Sequence[IndexQuality], path: Path) -> None:
     axes.set_xscale("log")
     label_log_axis(axes.xaxis)
     axes.set_xlabel("queries per second, one at a time")
-    axes.set_ylabel(f"recall of the {first.top} nearest")
-    axes.set_title(f"{first.vectors}: {first.rows:,} vectors of {first.dim} dimensions, {first.queries:,} queries")
+    axes.set_ylabel(f"recall of the {first['top']} nearest")
+    axes.set_title(f"{vectors}: " + "{rows:,} vectors of {dim} dimensions, {queries:,} queries".format(**first))
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small", title="index")
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neighbours"}):  # text as text, reproducible ids
         figure.savefig(path, dpi=150)
 
 
-def families(results: Sequence[IndexQuality]) -> dict[str, list[IndexQuality]]:
+def families(results: Sequence[Row]) -> dict[str, list[Row]]:
     """Measured indexes by their specs without search settings."""
-    by_family: dict[str, list[IndexQuality]] = {}
-    for quality in results:
-        if quality.reason is None:
-            by_family.setdefault(family(quality.index), []).append(quality)
+    by_family: dict[str, list[Row]] = {}
+    for one in results:
+        if one["reason"] is None:
+            by_family.setdefault(family(one["index"]), []).append(one)
     return by_family
 
 
@@ -229,63 +172,49 @@ NOTES = [
 ]
 
 
-def write_report(reports: Sequence[Report], folder: Path, *, seed: int) -> None:
+def write_report(grids: Sequence[Row], folder: Path, *, seed: int) -> None:
     """Write the tables, recall against speed of the first vectors, and all numbers."""
     folder.mkdir(parents=True, exist_ok=True)
-    machine = environment(PACKAGES)
-    grids = [{"grid": "speed", **asdict(report)} for report in reports]
-    write_text(markdown_tables(machine, reports), folder / "neighbours.md")
-    write_text(
-        json.dumps({"machine": machine, "seed": seed, "grids": grids}, indent=1) + "\n", folder / "neighbours.json"
-    )
-    plot_recall(reports[0].results, folder / "neighbours.svg")
+    content = {"machine": environment(PACKAGES), "seed": seed, "grids": grids}
+    write_text(markdown_tables(content), folder / "neighbours.md")
+    write_text(json.dumps(content, indent=1) + "\n", folder / "neighbours.json")
+    plot_recall(grids[0]["vectors"], grids[0]["results"], folder / "neighbours.svg")
 
 
-def read_report(path: Path) -> tuple[dict[str, Any], list[Report]]:
-    """The machine and the reports of neighbours.json; measurements that are not made any more are left out."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    names = {field.name for field in fields(IndexQuality)}
-    reports = []
-    for grid in (grid for grid in content["grids"] if grid["grid"] == "speed"):
-        rows = [{name: value for name, value in row.items() if name in names} for row in grid["results"]]
-        reports.append(Report(grid["vectors"], grid["fingerprint"], [IndexQuality(**row) for row in rows]))
-    return content["machine"], reports
-
-
-def markdown_tables(machine: Mapping[str, Any], reports: Sequence[Report]) -> str:
-    """A table for each vectors, with explanations."""
+def markdown_tables(content: Row) -> str:
+    """A table for each vectors of neighbours.json, with explanations."""
+    machine = content["machine"]
     lines = [describe(machine, machine["packages"]), ""]
-    for report in reports:
-        first = report.results[0]
-        size = f"{first.rows:,} rows of {first.dim}, {first.queries:,} queries, {first.top} nearest."
-        exact = next((quality.per_second for quality in report.results if quality.index == "exact"), None)
-        rows = [speed_row(quality, exact) for quality in fastest(report.results)]
-        lines += [f"{report.vectors}: {size}", "", *markdown_table(SPEED_HEADER, rows), ""]
+    for grid in (grid for grid in content["grids"] if grid["grid"] == "speed"):  # earlier versions had other ones
+        size = "{rows:,} rows of {dim}, {queries:,} queries, {top} nearest.".format(**grid["results"][0])
+        exact = next((one["per_second"] for one in grid["results"] if one["index"] == "exact"), None)
+        rows = [speed_row(one, exact) for one in fastest(grid["results"])]
+        lines += [f"{grid['vectors']}: {size}", "", *markdown_table(SPEED_HEADER, rows), ""]
     return "\n".join([*lines, *NOTES]) + "\n"
 
 
-def fastest(results: Sequence[IndexQuality]) -> list[IndexQuality]:
+def fastest(results: Sequence[Row]) -> list[Row]:
     """For each family the fastest at each of `RECALL_LEVELS`, or else the one with the highest recall."""
-    rows: list[IndexQuality] = []
+    rows: dict[str, Row] = {}
     for members in families(results).values():
-        levels = [[one for one in members if one.recall is not None and one.recall >= level] for level in RECALL_LEVELS]
-        best = [max(level, key=lambda one: one.per_second or 0) for level in levels if level]
-        rows += dict.fromkeys(best or [max(members, key=lambda one: one.recall or 0)])
-    return rows
+        levels = [[one for one in members if one["recall"] >= level] for level in RECALL_LEVELS]
+        best = [max(level, key=itemgetter("per_second")) for level in levels if level]
+        rows |= {one["index"]: one for one in best or [max(members, key=itemgetter("recall"))]}
+    return list(rows.values())
 
 
-def speed_row(quality: IndexQuality, exact: float | None) -> list[str]:
+def speed_row(row: Row, exact: float | None) -> list[str]:
     """The cells of an index; `exact` is the speed of exact search."""
-    speed = quality.per_second
-    ratio = f" ({float(f'{speed / exact:.2g}'):g}x)" if speed and exact else ""
+    speed = row["per_second"]
+    ratio = f" ({format_number(speed / exact, 'g', digits=2)}x)" if exact else ""
     return [
-        f"`{quality.index}`",
-        format_number(quality.recall, ".3f"),
-        "-" if quality.low is None else f"{quality.low:.3f} to {quality.high:.3f}",
+        f"`{row['index']}`",
+        format_number(row["recall"], ".3f"),
+        f"{row['low']:.3f} to {row['high']:.3f}",
         format_number(speed, ",.0f", digits=3) + ratio,
-        format_number(quality.per_second_many, ",.0f", digits=3),
-        format_number(quality.build_seconds, ".2f"),
-        format_number(None if quality.bytes is None else quality.bytes / 1e6, ".1f"),
+        format_number(row["per_second_many"], ",.0f", digits=3),
+        format_number(row["build_seconds"], ".2f"),
+        format_number(row["bytes"] / 1e6, ".1f"),
     ]
 
 
@@ -299,13 +228,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path())
     options = parser.parse_args(arguments)
-    reports = []
+    grids = []
     for name in options.vectors:
-        query_set = sample_query_set(load(name), Path(name).name, queries=options.queries, seed=options.seed)
-        indexes = options.index or grid(*query_set.vectors.matrix.shape)
-        results = list(measure_indexes(query_set, indexes, top=options.top))
-        reports.append(Report(query_set.name, query_set.vectors.fingerprint, results))
-    write_report(reports, options.out, seed=options.seed)
+        vectors = load(name)
+        number = min(options.queries, len(vectors))
+        rows = np.random.default_rng(options.seed).choice(len(vectors), number, replace=False)
+        specs = options.index or every_spec(*vectors.matrix.shape)
+        results = list(measure_indexes(vectors, rows, specs, top=options.top))
+        about = {"vectors": Path(name).name, "fingerprint": vectors.fingerprint}
+        grids.append({"grid": "speed", **about, "results": results})
+    write_report(grids, options.out, seed=options.seed)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,7 +28,7 @@ UNSAFE = re.compile(r"[:=,/]+")  # in names of files
 class ModelConfig:
     """A model: the name of our trainer, all of its settings, and the number of threads.
 
-    `given` are the settings that were given with the name of the trainer, by which configurations differ.
+    `given` are the settings that were given with the name of the trainer.
     """
 
     trainer: str
@@ -63,17 +62,12 @@ class ModelConfig:
 
     @property
     def label(self) -> str:
-        """The model and the settings by which its configurations differ, in progress messages and names of files."""
-        common = {name: self.settings[name] for name in ("dim", "negatives") if name in self.settings}
-        given = {name: value for name, value in self.given.items() if name not in ("combine", "objective", *common)}
-        settings = {**given, **common, "threads": self.threads}
-        return " ".join([self.model_id, *(f"{name} {value}" for name, value in settings.items())])
+        """The trainer and the settings that were given with it, in progress messages and names of files."""
+        return " ".join([self.trainer, *(f"{name} {value}" for name, value in self.given.items())])
 
 
-def model_configs(
-    trainers: Sequence[str], *, dim: Sequence[int], negatives: Sequence[int], threads: Sequence[int], **common: Any
-) -> list[ModelConfig]:
-    """A configuration for every combination, with all settings of its trainer.
+def model_configs(trainers: Sequence[str], threads: int, **common: Any) -> list[ModelConfig]:
+    """The configurations of trainers, each with all of its settings.
 
     A trainer is a name, optionally with settings, as in "paragraph-dm:combine=concat,learning_rate=0.025". Common
     settings that it does not have are left out.
@@ -81,15 +75,12 @@ def model_configs(
     from embeddings import registry  # here, as imports count towards the time of libraries
     from embeddings.vectors.index import parse_spec
 
-    configs: list[ModelConfig] = []
-    for trainer, *values, n_threads in product(trainers, dim, negatives, threads):
+    configs = []
+    for trainer in trainers:
         name, given = parse_spec(trainer, group="trainer")
         known = field_types(registry.load("trainer", name))
-        shared = dict(zip(("dim", "negatives"), values, strict=True)) | common
-        settings = {key: value for key, value in shared.items() if key in known} | given
-        config = ModelConfig(name, asdict(registry.create("trainer", name, settings)), n_threads, given)
-        if config not in configs:
-            configs.append(config)
+        settings = {key: value for key, value in common.items() if key in known} | given
+        configs.append(ModelConfig(name, asdict(registry.create("trainer", name, settings)), threads, given))
     return configs
 
 

@@ -1,8 +1,10 @@
-"""The rows of a benchmark, their table in Markdown, and a figure of quality against speed."""
+"""The rows of a benchmark, their table in Markdown, and their picture."""
 
 import csv
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -13,7 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from processes import describe
 
+from embeddings.eval.statistics.confidence_intervals import wilson
 from embeddings.settings.objectives import WORD_OBJECTIVES
+from embeddings.support import plots
+from embeddings.support.dots import Dot
 from embeddings.support.result_table import format_number, markdown_table
 
 Row = dict[str, Any]
@@ -66,14 +71,10 @@ def parse_value(column: str, text: str) -> Any:
     """The value of a cell."""
     if column in TEXT_COLUMNS:
         return text
-    if not text:
-        return None
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
-    return text
+    return text or None
 
 
 WORD_SETS = (
@@ -89,37 +90,63 @@ COMPLETE = 0.99  # a tool that reports reading a smaller share of the words did 
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs of one tool for one configuration.
+    """The runs of one tool for one configuration, and those of this package for the same one.
 
-    `words` are those of the corpus times the epochs; `times` are median seconds by column, `ratios` the tool's over
-    ours; memory is median bytes; `scores` are mean, covered and total of each test set, `ranges` its lowest and highest
-    score; `error` is that of the first failed run, or that the tool did not read all words.
+    `sets` are the names of the test sets.
     """
 
     settings: dict[str, Any]
-    tool: str
-    version: str
-    runs: int
-    failed: int
-    words: int
-    times: dict[str, float | None]
-    ratios: dict[str, float | None]
-    words_per_second: float | None
-    peak_memory: float | None
-    private_memory: float | None
-    scores: dict[str, tuple[float | None, int | None, int | None]]
-    ranges: dict[str, tuple[float, float]]
-    error: str
+    sets: Sequence[str]
+    runs: Sequence[Row]
+    ours: Sequence[Row]
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return str(self.runs[0]["tool"])
 
     @property
     def model(self) -> str:
         """The name of the model."""
         return ModelConfig(self.settings["trainer"], self.settings, 1).model_id
 
-    def speed(self, phase: str) -> float | None:
-        """Words of the corpus per CPU second of a phase, "training" or "whole"; None if its time is not known."""
-        seconds = self.times[f"{phase}_cpu"]
+    @property
+    def words(self) -> int:
+        """The words of the corpus, times the epochs."""
+        return int(self.runs[0]["corpus_words"] * self.settings["epochs"])
+
+    @property
+    def errors(self) -> list[str]:
+        """The errors of the runs that failed."""
+        return [row["error"] for row in self.runs if row["error"]]
+
+    @property
+    def remark(self) -> str:
+        """How many runs failed and why, or that the tool did not read all words."""
+        if self.errors:
+            return f"{len(self.errors)} failed: {self.errors[0]}"
+        share = min(known_values(self.runs, "words_read"), default=self.words) / self.words
+        return f"read only {100 * share:.0f} % of the words" if 0 < share < COMPLETE else ""
+
+    def ratio(self, column: str) -> float | None:
+        """The median of a column, in units of ours."""
+        value, ours = median_of(self.runs, column), median_of(self.ours, column)
+        return value / ours if value is not None and ours else None
+
+    def speed(self, phase: str, clock: str = "cpu") -> float | None:
+        """Words per second of a phase, "training" or "whole"; None if its time is not known."""
+        seconds = median_of(self.runs, f"{phase}_{clock}")
         return self.words / seconds if seconds else None
+
+    @cached_property
+    def scores(self) -> dict[str, tuple[float | None, int | None, int | None]]:
+        """The mean score of each test set, how many of its items are covered, and how many it has."""
+        found = {}
+        for name in self.sets:
+            values = known_values(self.runs, name)
+            covered, total = (next(iter(known_values(self.runs, name + part)), None) for part in (COVERED, TOTAL))
+            found[name] = (fmean(values) if values else None, covered, total)
+        return found
 
     def mark(self, varying: Sequence[str]) -> str:
         """The values of the settings by which points differ, as the legend names them."""
@@ -129,60 +156,26 @@ class Summary:
 
 def summaries(rows: Sequence[Row]) -> list[Summary]:
     """A summary for each configuration and tool, in the order of the rows."""
-    names = setting_columns(rows)
+    names, sets = setting_columns(rows), scored_sets(rows)
     configs: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
     for row in rows:
         by_tool = configs.setdefault(tuple(row.get(name) for name in names), {})
         by_tool.setdefault(row["tool"], []).append(row)
     return [
-        summarise(dict(zip(names, config, strict=True)), runs, by_tool.get(OURS.name, []), scored_sets(rows))
+        Summary(dict(zip(names, config, strict=True)), sets, runs, by_tool.get(OURS.name, []))
         for config, by_tool in configs.items()
         for runs in by_tool.values()
     ]
 
 
-def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: Sequence[str]) -> Summary:
-    """The summary of the runs of one tool, with ratios to ours."""
-    times, our_times = ({name: median_of(rows, name) for name in TIMES} for rows in (runs, ours))
-    ratios: dict[str, float | None] = dict.fromkeys(TIMES)
-    for name, seconds in times.items():
-        if seconds is not None and (base := our_times[name]):
-            ratios[name] = seconds / base
-    shares = [row["words_read"] / (row["corpus_words"] * row["epochs"]) for row in runs if row.get("words_read")]
-    incomplete = f"read only {100 * min(shares):.0f} % of the words" if min(shares, default=1) < COMPLETE else ""
-    wall, words = times["training_wall"], runs[0]["corpus_words"] * settings["epochs"]
-    errors = [row["error"] for row in runs if row["error"]]
-    values_by_set = {name: known_values(runs, name) for name in sets}
-    scores = {}
-    for name, values in values_by_set.items():
-        covered, total = (next(iter(known_values(runs, name + part)), None) for part in (COVERED, TOTAL))
-        scores[name] = (fmean(values) if values else None, covered, total)
-    return Summary(
-        settings=settings,
-        tool=runs[0]["tool"],
-        version=runs[0]["version"],
-        runs=len(runs) - len(errors),
-        failed=len(errors),
-        words=words,
-        times=times,
-        ratios=ratios,
-        words_per_second=words / wall if wall and wall > 0 else None,
-        peak_memory=median_of(runs, "peak_memory"),
-        private_memory=median_of(runs, "private_memory"),
-        scores=scores,
-        ranges={name: (min(values), max(values)) for name, values in values_by_set.items() if values},
-        error=next(iter(errors), incomplete),
-    )
-
-
-def known_values(runs: Sequence[Row], name: str) -> list[Any]:
+def known_values(runs: Sequence[Row], column: str) -> list[Any]:
     """The non-empty values of a column."""
-    return [row[name] for row in runs if row.get(name) is not None]
+    return [row[column] for row in runs if row.get(column) is not None]
 
 
-def median_of(runs: Sequence[Row], name: str) -> float | None:
+def median_of(runs: Sequence[Row], column: str) -> float | None:
     """The median of a column."""
-    values = known_values(runs, name)
+    values = known_values(runs, column)
     return median(values) if values else None
 
 
@@ -244,26 +237,23 @@ def table_lines(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
             format_number(value, ".3f") + (f" ({covered})" if covered is not None else "")
             for value, covered, _ in (one.scores[name] for name in sets)
         ]
-        remarks = (f"{one.failed} failed: " if one.failed else "") + one.error
-        row = [one.settings["trainer"], *settings, one.tool, *time_cells(one), *scores, str(one.runs), remarks]
-        rows.append(row)
+        finished = str(len(one.runs) - len(one.errors))
+        rows.append([one.settings["trainer"], *settings, one.tool, *time_cells(one), *scores, finished, one.remark])
     return markdown_table([*heads, "seeds", "remarks"], rows)
 
 
 def time_cells(one: Summary) -> list[str]:
     """The cells of time and memory."""
-    seconds = {
-        name: format_number(value, ".2f" if value is not None and value < 10 else ".1f")
-        for name, value in one.times.items()
-    }
+    seconds = {name: median_of(one.runs, name) for name in TIMES}
+    texts = {name: format_number(value, ".2f" if (value or 0) < 10 else ".1f") for name, value in seconds.items()}
     cells = [
-        seconds[name] + (f" ({one.ratios[name]:.2g}x)" if one.ratios[name] is not None else "")
+        texts[name] + (f" ({ratio:.2g}x)" if (ratio := one.ratio(name)) is not None else "")
         for name in ("training_cpu", "whole_cpu")
     ]
-    sizes = [format_number(size / 1e6 if size else None, ".0f") for size in (one.peak_memory, one.private_memory)]
-    pace = one.words_per_second and float(f"{one.words_per_second:.3g}")
-    walls = f"{seconds['training_wall']} / {seconds['whole_wall']}"
-    return [*cells, walls, format_number(pace, ",.0f"), " / ".join(sizes)]
+    sizes = [median_of(one.runs, name) for name in ("peak_memory", "private_memory")]
+    memory = " / ".join(format_number(size / 1e6 if size else None, ".0f") for size in sizes)
+    walls = f"{texts['training_wall']} / {texts['whole_wall']}"
+    return [*cells, walls, format_number(one.speed("training", "wall"), ",.0f", digits=3), memory]
 
 
 MARKERS = "osD^vPX*"
@@ -291,14 +281,13 @@ def label_log_axis(axis: Any) -> None:
 def quality_figure(rows: Sequence[Row]) -> Figure:
     """A column for each model, a row for each test set with scores; a colour for each tool, a marker for settings.
 
-    Further right is faster; higher is better, except for error rates. Speed is that of training, or of whole runs if
-    a tool does not tell the former. Bars reach from the lowest to the highest seed.
+    Further right is faster, higher is better. Speed is that of training, or of whole runs if a tool does not tell the
+    former. Bars reach from the lowest to the highest seed.
     """
-    lines = [one for one in summaries(rows) if one.runs]
+    lines = [one for one in summaries(rows) if len(one.errors) < len(one.runs)]
     phase = "training" if all(one.speed("training") for one in lines) else "whole"
     models = list(dict.fromkeys(one.model for one in lines))
-    names = [name for name in lines[0].scores if name in SETS or name.startswith(ERROR_OF)]
-    sets = [name for name in names if any(one.scores[name][0] is not None for one in lines)]
+    sets = [name for name in LABELS if any(one.scores[name][0] is not None for one in lines)]
     varying = [
         name for name in VARYING
         if any(len({one.settings.get(name) for one in lines if one.model == model}) > 1 for model in models)
@@ -311,19 +300,43 @@ def quality_figure(rows: Sequence[Row]) -> Figure:
     for column, model in enumerate(models):
         for row, name in enumerate(sets):
             axes = grid[row, column]
-            for one in (one for one in lines if one.model == model and name in one.ranges):
-                x, colour = one.speed(phase), colours[one.tool]
-                axes.plot(x, one.scores[name][0], markers[one.mark(varying)], color=colour, markersize=8)
-                axes.vlines(x, *one.ranges[name], color=colour, linewidth=1)
+            for one in (one for one in lines if one.model == model and known_values(one.runs, name)):
+                x, values, colour = one.speed(phase), known_values(one.runs, name), colours[one.tool]
+                axes.plot(x, fmean(values), markers[one.mark(varying)], color=colour, markersize=8)
+                axes.vlines(x, min(values), max(values), color=colour, linewidth=1)
             axes.set_xscale("log")
             label_log_axis(axes.xaxis)
             axes.margins(0.2)
             axes.grid(alpha=0.3)
             axes.set_title(model if row == 0 else "")
-            axes.set_ylabel("" if column else LABELS.get(name, name.replace(ERROR_OF, "error rate on ")))
+            axes.set_ylabel("" if column else LABELS[name])
         grid[-1, column].set_xlabel("words per CPU second" + " of the whole run" * (phase == "whole"))
     marks = [(colour, "o", tool) for tool, colour in colours.items()]
     marks += [("grey", marker, config) for config, marker in markers.items() if config]
     handles = [Line2D([], [], color=c, marker=marker, linestyle="none", label=label) for c, marker, label in marks]
     figure.legend(handles=handles, loc="outside lower center", ncols=max(1, 2 * len(models)), frameon=False)
     return figure
+
+
+def document_dots(rows: Sequence[Row]) -> list[Dot]:
+    """The error rate of each tool with its interval over test documents, then the CPU seconds of whole runs."""
+    dots = []
+    for one in summaries(rows):
+        for name in (name for name in one.scores if name.startswith(ERROR_OF)):
+            share, _, total = one.scores[name]
+            if share is not None and total:
+                ends, axis = wilson(round(share * total), total), f"error rate on {total:,} documents, 95 % interval"
+                dots.append(Dot(one.settings["trainer"], axis, share, *ends, f"{share:.3f}", one.tool))
+    for one in summaries(rows):
+        seconds = median_of(one.runs, "whole_cpu")
+        remark = format_number(seconds, ",.0f") + " s"
+        dots.append(Dot(one.settings["trainer"], "CPU seconds of the whole run", *[seconds] * 3, remark, one.tool))
+    return dots
+
+
+def draw(rows: Sequence[Row], path: Path) -> None:
+    """Draw the scores of words against speed, or the errors of documents beside the time."""
+    if rows[0].get("documents"):
+        plots.draw(document_dots(rows), path, force=True)
+    else:
+        quality_figure(rows).savefig(path, dpi=150)

@@ -1,17 +1,17 @@
 """Learn a lexicon of parts of speech from treebanks in CoNLL-U.
 
-`python tools/learn_lexicon.py TREEBANK... -o FILE` writes the tags that phrase types use. The bundled English lexicon
-was written by it (see corpora/phrases/README.md).
+`python tools/learn_lexicon.py FILE TREEBANK...` writes the tags that phrase types use. The bundled English lexicon was
+written by it (see corpora/phrases/README.md).
 """
 
-from argparse import ArgumentParser
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pyarrow
 
 from embeddings.corpora.phrases.pos_types import TAGS, Lexicon
-from embeddings.support.files import atomic_write
 
 N_FIELDS = 10
 
@@ -31,19 +31,14 @@ def learn(lines: Iterable[str]) -> Lexicon:
     return {word: tag for word, tag in sorted(best.items()) if tag in TAGS and (len(word) > 1 or tag == "DET")}
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Learn a lexicon and write it."""
-    parser = ArgumentParser(description="Learn a lexicon of parts of speech from treebanks.")
-    parser.add_argument("treebank", nargs="+", help="CoNLL-U files; compression is detected by their extensions")
-    parser.add_argument("-o", "--out", required=True)
-    parser.add_argument("--force", action="store_true", help="replace the output if it exists")
-    options = parser.parse_args(arguments)
-    streams = (pyarrow.input_stream(path) for path in options.treebank)
-    lexicon = learn(line for stream in streams for line in stream.read().decode("utf-8").split("\n"))
-    with atomic_write(options.out, force=options.force) as temporary:
-        text = "".join(f"{word}\t{tag}\n" for word, tag in lexicon.items())
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+def main(arguments: Sequence[str]) -> None:
+    """Learn a lexicon from CoNLL-U files, which may be compressed, and write it to the first path."""
+    out, *treebanks = arguments
+    texts = (pyarrow.input_stream(path).read().decode("utf-8") for path in treebanks)
+    lexicon = learn(line for text in texts for line in text.split("\n"))
+    text = "".join(f"{word}\t{tag}\n" for word, tag in lexicon.items())
+    Path(out).write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -6,8 +6,6 @@ whose sources are not mutated.
 
 Each mutation is tried with the test files of its module, then with all tests of its room; `--checked` tries those that
 survive in the checked build too, and `--slow` with the slow tests. A time-out or a crash counts as a detection.
-`--again TABLE` tries the survivors of an earlier run, with the tests as they are now: with those of another commit,
-`git checkout COMMIT -- tests` shows which checks were lost.
 
 Never mutated are lines whose change no test should see: annotations, docstrings and other strings, messages and the
 arguments of errors, log lines, decorators, imports for types, and prefetch hints.
@@ -206,12 +204,8 @@ class Workplace:
 
     def __init__(self, folder: Path, jobs: int = 0) -> None:
         self.tree, self.cache, self.jobs, self.stamp = folder / "tree", folder / "cache", jobs, int(time.time())
-        listing = ["git", "ls-files", "-coz", "--exclude-standard"]
-        listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        for name in listed.split("\0"):
-            if name and (ROOT / name).exists():
-                (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.tree / name, follow_symlinks=False)
+        left_out = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__")
+        shutil.copytree(ROOT, self.tree, symlinks=True, ignore=left_out)
         self.cache.mkdir(0o700)
         if kernels := cache_folder("kernels"):
             shutil.copytree(kernels, self.cache / "kernels")
@@ -247,18 +241,17 @@ class Workplace:
 
     def detect(self, mutation: Mutation, *, is_checked: bool = False, is_slow: bool = False) -> str:
         """The first test that detects a mutation and passes without it, or SURVIVED."""
-        runs = [(self.tests_of(mutation), False, False), ([mutation.tests], False, False)]
-        runs += [([mutation.tests], True, False)] * is_checked + [([mutation.tests], False, True)] * is_slow
+        runs = [(self.tests_of(mutation), [], False), ([mutation.tests], [], False)]
+        runs += [([mutation.tests], [], True)] * is_checked + [([mutation.tests], ["-m", "slow"], False)] * is_slow
         data = (self.tree / mutation.file).read_bytes()
-        for tests, checked, slow in runs:
-            options = ["-m", "slow"] if slow else []
+        for tests, options, checked in runs:
             self.write(mutation.file, data[: mutation.start] + mutation.after.encode() + data[mutation.stop :])
             try:
                 result = self.test(tests, *options, is_checked=checked)
             finally:
                 self.write(mutation.file, data)
-            is_test = "::" in result
-            if result != SURVIVED and not (is_test and self.test([result], *options, is_checked=checked) != SURVIVED):
+            fails_without = "::" in result and self.test([result], *options, is_checked=checked) != SURVIVED
+            if result != SURVIVED and not fails_without:
                 return result
         return SURVIVED
 
@@ -272,14 +265,12 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=200, help="of mutations, shared by the rooms")
     parser.add_argument("--checked", action="store_true", help="try mutations that survive in the checked build")
     parser.add_argument("--slow", action="store_true", help="try mutations that survive with the slow tests")
-    parser.add_argument("--again", type=Path, help="the table of a run with the same draw: try what survived in it")
     parser.add_argument("--jobs", type=int, default=0, help="processes of the tests; 0 runs them in one")
     options = parser.parse_args()
     click.echo("| place | change | detected by |\n| --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="embeddings-mutations-") as folder:
         workplace, results = Workplace(Path(folder), options.jobs), []
-        drawn, earlier = draw(options.rooms, options.seed, options.number), options.again and options.again.read_text()
-        for one in (one for one in drawn if earlier is None or one.row(SURVIVED) in earlier):
+        for one in draw(options.rooms, options.seed, options.number):
             results.append(workplace.detect(one, is_checked=options.checked, is_slow=options.slow))
             click.echo(one.row(results[-1]))
     click.echo(f"\n{results.count(SURVIVED)} of {len(results)} mutations survived")

@@ -7,16 +7,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
+from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter
 from typing import Any
 
+from embeddings.errors import EmbeddingsError
 from embeddings.support.system import available_threads, total_memory
 
 
@@ -30,7 +32,7 @@ def environment(packages: Sequence[str]) -> dict[str, Any]:
         "memory": total_memory(),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "packages": {name: number for name in packages if (number := installed_version(name))},
+        "packages": {name: one.version for name in packages for one in islice(distributions(name=name), 1)},
     }
 
 
@@ -42,14 +44,6 @@ def processor() -> str:
     return name[1].strip() if name else platform.processor() or platform.machine()
 
 
-def installed_version(package: str) -> str:
-    """The version of a package; empty if it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
-
-
 def describe(record: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     """The record of a machine, with the versions of packages, in one line."""
     return (
@@ -58,6 +52,7 @@ def describe(record: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     )
 
 
+EMBEDDINGS = (sys.executable, "-m", "embeddings")
 INTERVAL = 0.02  # seconds between samples of the memory
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
 STATUS_MEMORY = re.compile(r"^(VmHWM|RssAnon):\s+(\d+) kB$", re.MULTILINE)  # in /proc/PID/status
@@ -65,38 +60,37 @@ STATUS_MEMORY = re.compile(r"^(VmHWM|RssAnon):\s+(\d+) kB$", re.MULTILINE)  # in
 
 @dataclass(frozen=True)
 class Usage:
-    """CPU time, wall time and memory of a process, its exit code, and its output.
+    """CPU time, wall time, memory and output of a process.
 
     `cpu` is user and system seconds with child processes; `peak` and `private` are the maximum memory in bytes, with
-    and without mapped files (None where the system does not report it); `code` is negative after a signal.
+    and without mapped files (None where the system does not report it).
     """
 
     cpu: float
     wall: float
     peak: int
     private: int | None
-    code: int
     output: str
-    errors: str
-
-    @property
-    def error(self) -> str:
-        """Why it failed, in one line; empty if it succeeded."""
-        if self.code == 0:
-            return ""
-        if self.code < 0:
-            return f"killed by {signal.Signals(-self.code).name}"
-        lines = self.errors.strip().splitlines()
-        return " ".join(lines[-1].split()) if lines else f"exit code {self.code}"
 
 
-def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
-    """Run a command to its end; if this process is interrupted, the command is killed with its children."""
+class CommandError(EmbeddingsError):
+    """A command failed; the message is the last line of its errors."""
+
+
+def run(command: Sequence[object], folder: Path | None = None, **variables: str) -> Usage:
+    """Run a command to its end, in a folder and with variables added to its environment, and measure it.
+
+    If this process is interrupted, the command is killed with its children.
+
+    Raises:
+        CommandError: it failed.
+    """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start_time = perf_counter()
         process = subprocess.Popen(  # in a session of its own, so that Ctrl-C does not reach it
-            command, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
-        )
+            [str(part) for part in command], env={**os.environ, **variables}, cwd=folder, stdin=subprocess.DEVNULL,
+            stdout=output, stderr=errors, start_new_session=True,
+        )  # fmt: skip
         try:
             with maximum_memory(process.pid) as memory:
                 _, status, used = os.wait4(process.pid, 0)
@@ -106,18 +100,23 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
             if process.returncode is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        output.seek(0)
-        errors.seek(0)
-        return Usage(
-            cpu=used.ru_utime + used.ru_stime,
-            wall=wall,
-            # ru_maxrss of a child includes what its parent held when it was started
-            peak=memory.get("VmHWM") or used.ru_maxrss * MAXRSS_UNIT,
-            private=memory.get("RssAnon"),
-            code=process.returncode,
-            output=output.read().decode(errors="replace"),
-            errors=errors.read().decode(errors="replace"),
-        )
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+    if process.returncode < 0:
+        raise CommandError(f"killed by {signal.Signals(-process.returncode).name}")
+    if process.returncode > 0:
+        last = texts[1].strip().rpartition("\n")[2]
+        raise CommandError(" ".join(last.split()) or f"exit code {process.returncode}")
+    return Usage(
+        cpu=used.ru_utime + used.ru_stime,
+        wall=wall,
+        # ru_maxrss of a child includes what its parent held when it was started
+        peak=memory.get("VmHWM") or used.ru_maxrss * MAXRSS_UNIT,
+        private=memory.get("RssAnon"),
+        output=texts[0],
+    )
 
 
 @contextmanager
@@ -144,6 +143,25 @@ def maximum_memory(pid: int) -> Iterator[dict[str, int]]:
         thread.join()
 
 
+def seconds(work: Callable[..., Any], *arguments: Any) -> float:
+    """Wall seconds of a call."""
+    start = perf_counter()
+    work(*arguments)
+    return perf_counter() - start
+
+
 def write_text(text: str, path: Path) -> None:
     """Write a text file with the line ends of Unix."""
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def with_part(page: str, name: str, text: str) -> str:
+    """A page with another text between the comments <!-- name --> and <!-- end of name -->."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, rest = page.split(begin)
+    return before + begin + text + end + rest.split(end)[1]
+
+
+def replace_part(path: Path, name: str, text: str) -> None:
+    """Replace the text between the comments <!-- name --> and <!-- end of name --> in a file."""
+    write_text(with_part(path.read_text(encoding="utf-8"), name, text), path)

@@ -1,4 +1,4 @@
-"""Runs a study: measures what its file of rows does not hold yet, then writes its table and picture.
+"""Runs a study: measures what its file of rows does not hold yet, then writes its table.
 
     python tools/study.py NAME [--out PATH] [--OPTION VALUE ...]
     python tools/study.py NAME --only-table [--out PATH]

@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from processes import with_part
 from studies import page_tables
 
 import embeddings as em
@@ -21,7 +22,7 @@ def test_it_is_short():
 
 def test_the_comparison_is_that_of_the_results():
     """`python tools/study.py readme` writes it, and the table of the best learning rates."""
-    assert page_tables.with_table(page_tables.README, "comparison", page_tables.comparison()) == README
+    assert with_part(README, "comparison", page_tables.comparison()) == README
     assert page_tables.best() == (RESULTS / "comparison" / "best.md").read_text(encoding="utf-8")
 
 

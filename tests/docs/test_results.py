@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 
@@ -10,7 +11,7 @@ import benchmark_table
 import numpy as np
 import pytest
 import readers
-from benchmark_indexes import families, markdown_tables, read_report
+from benchmark_indexes import families, markdown_tables
 from benchmark_programs import OURS, PEERS, Program
 from drawn import drawn_points
 from optional_libraries import import_gensim
@@ -56,16 +57,16 @@ def test_comparison_tables_are_those_of_the_runs(name):
 
 
 def test_neighbour_tables_and_plot_are_those_of_the_record():
-    machine, reports = read_report(RESULTS / "neighbours.json")
-    assert (RESULTS / "neighbours.md").read_text(encoding="utf-8") == markdown_tables(machine, reports)
+    content = json.loads((RESULTS / "neighbours.json").read_text(encoding="utf-8"))
+    assert (RESULTS / "neighbours.md").read_text(encoding="utf-8") == markdown_tables(content)
     points = drawn_points(RESULTS / "neighbours.svg")
-    for name, members in families(reports[0].results).items():
-        members = sorted(members, key=lambda one: one.per_second)
+    for name, members in families(content["grids"][0]["results"]).items():
+        members = sorted(members, key=itemgetter("per_second"))
         x, y = np.array(points[name]).T
         assert len(x) == len(members)
         if len(x) > 1:
-            assert np.corrcoef(x, np.log([one.per_second for one in members]))[0, 1] > 0.999999
-            assert np.corrcoef(y, [one.recall for one in members])[0, 1] < -0.999999
+            assert np.corrcoef(x, np.log([one["per_second"] for one in members]))[0, 1] > 0.999999
+            assert np.corrcoef(y, [one["recall"] for one in members])[0, 1] < -0.999999
 
 
 def test_tagging_table_is_that_of_the_evaluation():

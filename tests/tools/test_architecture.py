@@ -1,4 +1,4 @@
-"""The pictures in CONTRIBUTING.md are those that the code gives now, and a training run makes its stops."""
+"""The rooms in CONTRIBUTING.md are those that the code has now, and a training run makes its stops."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ assert not stops, f"{stops[0]} is not called after the stops before it"
 """
 
 
-def test_the_pictures_are_those_of_the_code():
+def test_the_page_is_that_of_the_code():
     page = architecture.PAGE.read_text(encoding="utf-8")
     assert architecture.drawn(page) == page, "run `python tools/architecture.py`"
 

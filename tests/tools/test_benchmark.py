@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import random
 import sys
 
@@ -18,11 +17,11 @@ from platforms import needs_wait4
 import embeddings as em
 from embeddings.eval.tasks.word_similarity import read_word_pairs
 
-COMMON = {"window": 3, "subsample": 1e-4, "min_count": 7, "epochs": 2}
+COMMON = {"dim": 30, "negatives": 4, "window": 3, "subsample": 1e-4, "min_count": 7, "epochs": 2}
 
 
 def made(trainer, **settings):
-    (config,) = model_configs([trainer], dim=[30], negatives=[4], threads=[3], **{**COMMON, **settings})
+    (config,) = model_configs([trainer], 3, **{**COMMON, **settings})
     return config
 
 
@@ -67,11 +66,12 @@ def test_our_command_has_every_setting():
 def test_processes_are_measured():
     burn = "import time\nwhile time.process_time() < 0.3: pass"
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
-    assert processes.run([sys.executable, "-c", code], os.environ).cpu >= 0.3  # with its child
-    large = processes.run([sys.executable, "-c", "import time; a = b'x' * 60_000_000; time.sleep(0.2)"], os.environ)
+    assert processes.run([sys.executable, "-c", code]).cpu >= 0.3  # with its child
+    large = processes.run([sys.executable, "-c", "import time; a = b'x' * 60_000_000; time.sleep(0.2)"])
     assert large.peak >= 60_000_000
-    failed = processes.run([sys.executable, "-c", "raise SystemExit('it  broke')"], os.environ)
-    assert (failed.code, failed.error) == (1, "it broke")
+    for code, message in (("raise SystemExit('it  broke')", "it broke"), ("exit(3)", "exit code 3")):
+        with pytest.raises(processes.CommandError, match=message):
+            processes.run([sys.executable, "-c", code])
 
 
 sentence = st.lists(st.sampled_from(["a", "bb", "é", "\U0001f600", "c-c"]), max_size=30)

@@ -1,16 +1,16 @@
 """Recall and speed of indexes on a few vectors."""
 
+import json
+
 import numpy as np
 import pytest
 from benchmark_indexes import (
+    every_spec,
     families,
     family,
-    grid,
     main,
     markdown_tables,
     measure_indexes,
-    read_report,
-    sample_query_set,
     search_others,
 )
 from drawn import drawn_points
@@ -28,25 +28,24 @@ def vectors():
 
 
 def test_query_rows_are_not_neighbours(vectors):
-    query_set = sample_query_set(vectors, "v", queries=300, seed=1)
-    truth = search_others(query_set, as_index(None, vectors), 5)
-    for row, ids in zip(query_set.query_rows, truth.ids, strict=True):
+    rows = np.random.default_rng(1).permutation(300)
+    truth = search_others(as_index(None, vectors), vectors, rows, 5)
+    for row, ids in zip(rows, truth.ids, strict=True):
         cosines = vectors.unit_rows @ vectors.unit_rows[row]
         cosines[row] = -2
         assert set(ids) == set(np.argsort(-cosines, kind="stable")[:5])
-    assert truth.ids[list(query_set.query_rows).index(10)][0] == 299
+    assert truth.ids[list(rows).index(10)][0] == 299
 
 
 def test_each_index_is_measured(vectors):
-    query_set = sample_query_set(vectors, "v", queries=40, seed=1)
     specs = ["exact", "lsh:bits=8,rerank=20", "lsh:bits=8,rerank=300", "faiss:factory=IVF500,Flat"]
-    exact, rough, whole, failed = measure_indexes(query_set, specs, top=5)
-    assert (exact.recall, exact.low, exact.high, exact.bytes) == (1, 1, 1, 0)
-    assert (exact.rows, exact.dim, exact.queries, exact.top) == (300, 8, 40, 5)
-    assert whole.recall == 1
-    assert whole.build_seconds == rough.build_seconds  # the same signatures
-    assert rough.low < rough.recall < rough.high < 1
-    assert (failed.recall, "IVF" in failed.reason) == (None, True)
+    exact, rough, whole, failed = measure_indexes(vectors, np.arange(1, 300, 7)[:40], specs, top=5)
+    assert [exact[name] for name in ("recall", "low", "high", "bytes")] == [1, 1, 1, 0]
+    assert [exact[name] for name in ("rows", "dim", "queries", "top")] == [300, 8, 40, 5]
+    assert whole["recall"] == 1
+    assert whole["build_seconds"] == rough["build_seconds"]  # the same signatures
+    assert rough["low"] < rough["recall"] < rough["high"] < 1
+    assert (failed["recall"], "IVF" in failed["reason"]) == (None, True)
     by_family = {name: len(members) for name, members in families([exact, rough, whole, failed]).items()}
     assert by_family == {"exact": 1, "lsh:bits=8": 2}
 
@@ -55,7 +54,7 @@ def test_specs():
     assert family("faiss:factory=IVF256,Flat,nprobe=4") == "faiss:factory=IVF256,Flat"
     assert family("lsh:rerank=2,bits=4,orthogonal=false") == "lsh:bits=4,orthogonal=false"
     for rows, dim in ((10, 1), (300, 7), (68_000, 100)):
-        specs = grid(rows, dim)
+        specs = every_spec(rows, dim)
         assert len(set(specs)) == len(specs)
         for spec in specs:
             registry.create("index", *parse_spec(spec))
@@ -65,8 +64,9 @@ def test_the_report(vectors, tmp_path):
     vectors.save(tmp_path / "v.bin")
     specs = [f"lsh:bits={bits},rerank={rerank}" for bits in (8, 16) for rerank in (10, 90)]
     main([str(tmp_path / "v.bin"), "--index", *specs, "--queries", "10", "--out", str(tmp_path / "r")])
-    machine, (report,) = read_report(tmp_path / "r" / "neighbours.json")
-    assert (report.vectors, [one.index for one in report.results]) == ("v.bin", specs)
-    assert (tmp_path / "r" / "neighbours.md").read_text() == markdown_tables(machine, [report])
+    content = json.loads((tmp_path / "r" / "neighbours.json").read_text())
+    (grid,) = content["grids"]
+    assert (grid["vectors"], [one["index"] for one in grid["results"]]) == ("v.bin", specs)
+    assert (tmp_path / "r" / "neighbours.md").read_text() == markdown_tables(content)
     points = drawn_points(tmp_path / "r" / "neighbours.svg")
-    assert {name: len(points[name]) for name in families(report.results)} == {"lsh:bits=8": 2, "lsh:bits=16": 2}
+    assert {name: len(points[name]) for name in families(grid["results"])} == {"lsh:bits=8": 2, "lsh:bits=16": 2}

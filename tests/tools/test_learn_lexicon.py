@@ -11,6 +11,6 @@ def test_a_lexicon_is_learned_from_a_treebank(tmp_path):
     lines = [f"{i}\t{word}\t_\t{tag}" + "\t_" * 6 for i, (word, tag) in enumerate(tokens, 1)]
     lines = ["# text", "1-2\tCannot\t_\tNOUN" + "\t_" * 6, *lines, "", "8.1\tgone\t_\tVERB" + "\t_" * 6]
     (tmp_path / "bank.conllu").write_text("\n".join(lines))
-    learn_lexicon.main([str(tmp_path / "bank.conllu"), "-o", str(tmp_path / "tags")])
+    learn_lexicon.main([str(tmp_path / "tags"), str(tmp_path / "bank.conllu")])
     assert (tmp_path / "tags").read_text() == "play\tVERB\nrun\tNOUN\nthe\tDET\n"
     assert read_lexicon(tmp_path / "tags") == {"play": "VERB", "run": "NOUN", "the": "DET"}

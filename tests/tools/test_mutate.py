@@ -1,7 +1,6 @@
 """Mutations of source lines: what is changed, what never is, and that a small project's tests detect them."""
 
 import ast
-import subprocess
 
 import mutate
 import pytest
@@ -45,7 +44,6 @@ def project(tmp_path, monkeypatch):
     for name, text in files.items():
         (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "root" / name).write_text(text)
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "root", check=True)
     monkeypatch.setattr(mutate, "ROOT", tmp_path / "root")
     monkeypatch.setattr(mutate, "cache_folder", lambda *_: None)
     return tmp_path

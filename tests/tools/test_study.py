@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from studies.grid import Grid, append_rows, collect, markdown, read_rows, take_turns
+from studies.grid import Grid, append_rows, markdown, pivot, read_rows, take_turns
 from study import STUDIES, find, main
 
 RESULTS = Path(__file__).parents[2] / "eval" / "results"
@@ -90,4 +90,4 @@ def test_helpers(tmp_path):
     assert turns == [("a", 1, "count", 2), ("b", 1, "count", 2), ("a", 2, "count", 3), ("b", 2, "count", 3)]
     append_rows(tmp_path / "t.tsv", ("measure", "value"), [("x", 1)])
     append_rows(tmp_path / "t.tsv", ("measure", "value"), [("x", 2)])
-    assert collect(read_rows(tmp_path / "t.tsv")) == {(): {"x": [1.0, 2.0]}}
+    assert pivot(read_rows(tmp_path / "t.tsv"), [], {"x": ".1f"}) == "| x |\n| ---: |\n| 1.5 |\n"

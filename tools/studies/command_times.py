@@ -11,17 +11,17 @@ from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from time import perf_counter, sleep, time_ns
 from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit
 
 import numpy as np
-from processes import write_text
+from processes import EMBEDDINGS, run, seconds, write_text
 
 import embeddings as em
 from embeddings.training.precompile import trainable
-from studies.grid import Grid, Rows, markdown, pivot, run_embeddings, timed
+from studies.grid import Grid, Rows, markdown, pivot
 
 SMALL = "--dim 20 --min-count 1 --epochs 1"
 ARGUMENTS = {"sembei": "text.txt --dim 20 --epochs 1", "classifier": f"labelled.txt {SMALL}"}
@@ -57,15 +57,15 @@ class FirstRuns(Grid):
         (self.folder / "text.txt").write_text("".join(text))
         (self.folder / "labelled.txt").write_text("".join(f"__label__{i % 3} {line}" for i, line in enumerate(text)))
         for name in ("skipgram", "paragraph-dm"):
-            run_embeddings(COMMANDS[name].split(), folder=self.folder)
+            run([*EMBEDDINGS, *COMMANDS[name].split()], self.folder)
 
     def measure(self, command: str) -> Iterator[Sequence[Any]]:
         """Seconds with an empty cache, and with compiled code only."""
-        cache = Path(mkdtemp(dir=self.folder))
-        first = run_embeddings(COMMANDS[command].split(), folder=self.folder, EMBEDDINGS_CACHE=str(cache))
-        shutil.rmtree(cache / "corpora", ignore_errors=True)
-        second = run_embeddings(COMMANDS[command].split(), folder=self.folder, EMBEDDINGS_CACHE=str(cache))
-        shutil.rmtree(cache)
+        with TemporaryDirectory(dir=self.folder) as cache:
+            arguments = [*EMBEDDINGS, *COMMANDS[command].split()]
+            first = run(arguments, self.folder, EMBEDDINGS_CACHE=cache)
+            shutil.rmtree(Path(cache, "corpora"), ignore_errors=True)
+            second = run(arguments, self.folder, EMBEDDINGS_CACHE=cache)
         yield from zip(RUNS, (first.cpu, first.wall, second.cpu, second.wall), strict=True)
 
 
@@ -105,7 +105,8 @@ class EvidenceTimes(Grid):
         """The wall seconds of a command; the contexts of a pair are kept."""
         path = Path(self.options.corpus)
         corpus = path.absolute() if path.exists() else path  # else the name of a corpus
-        usage = run_embeddings([corpus if word == "CORPUS" else word for word in command.split()], folder=self.folder)
+        words = (corpus if word == "CORPUS" else word for word in command.split())
+        usage = run([*EMBEDDINGS, *words], self.folder)
         if command.startswith("explain"):
             self.facts.setdefault("contexts", {})[command] = context_table(json.loads(usage.output))
         return usage.wall
@@ -202,7 +203,7 @@ def time_answers(ask: Callable[..., Any], started: float) -> Iterator[float]:
         (lambda word: ask("compare", a=words[0], b=word), 10),
     ]
     for question, number in questions:
-        yield 1000 * median(timed(partial(question, word))["wall s"] for word in words[:number])
+        yield 1000 * median(seconds(question, word) for word in words[:number])
     start = perf_counter()
     while ask("map", version=10**8)["done"] < 1:
         sleep(0.2)

@@ -1,32 +1,29 @@
 """Studies: a grid of cells, what is measured in each, and the table of the rows."""
 
-import csv
 import json
-import os
 import sys
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import chdir
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any, ClassVar
 
-from processes import Usage, describe, environment, run, write_text
+import pandas
+from processes import describe, environment, write_text
 
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.support.result_table import markdown_table
 
 Rows = list[dict[str, str]]
-Measures = dict[str, list[float]]  # the values of each measure
 
 
 class Study:
-    """A table or picture of the documentation, made by one command.
+    """A table of the documentation, made by one command.
 
     results: the path of the results, below eval/results, without extension.
     defaults: the options; a type in place of a default value means that a value is required.
@@ -44,12 +41,7 @@ class Study:
     def make(self, out: Path, *, only_table: bool = False) -> None:
         """Measure what is missing, and write the results."""
         out.parent.mkdir(parents=True, exist_ok=True)
-        if not only_table:
-            self.prepare_page(out)
         write_text(self.page(out), beside(out, ".md"))
-
-    def prepare_page(self, out: Path) -> None:
-        """Measure what the page shows."""
 
     def page(self, out: Path) -> str:
         """The results as Markdown, from files."""
@@ -61,7 +53,6 @@ class Grid(Study):
 
     keys: the columns that name a cell. values: the columns of what is measured; a cell may have several rows.
     packages: whose versions are recorded with the machine; without any the table does not begin with the machine.
-    requires: libraries without which nothing is measured.
     warm_up: whether `runs` take one turn more, which compiles.
     rows, columns: the columns that name a row of the table, and the format of each measure, whose median it has; for a
     class without a method `table`.
@@ -72,7 +63,6 @@ class Grid(Study):
     keys: ClassVar[tuple[str, ...]]
     values: ClassVar[tuple[str, ...]] = ("measure", "value")
     packages: ClassVar[tuple[str, ...]] = ()
-    requires: ClassVar[tuple[str, ...]] = ()
     warm_up: ClassVar[bool] = True
     columns: ClassVar[dict[str, str]] = {}
     rows: ClassVar[tuple[str, ...]] = ()
@@ -102,12 +92,8 @@ class Grid(Study):
         """The rows as Markdown."""
         return pivot(rows, self.rows, self.columns)
 
-    def figure(self, rows: Rows) -> Any:
-        """The rows as a figure of matplotlib; None for no picture."""
-        return None
-
     def make(self, out: Path, *, only_table: bool = False) -> None:
-        """Measure the cells that the file of rows does not hold, and write the table and the picture."""
+        """Measure the cells that the file of rows does not hold, and write the table."""
         path, record = beside(out, ".tsv"), beside(out, ".json")
         if only_table and not path.exists():
             raise SettingError(f"{path} does not exist: run {self.name} without --only-table")
@@ -125,22 +111,18 @@ class Grid(Study):
             about = describe(content["machine"], content["machine"]["packages"])
             text = f"{about} {content['about']}".strip() + "\n\n" + text
         write_text(text, beside(out, ".md"))
-        if (figure := self.figure(rows)) is not None:
-            figure.savefig(beside(out, ".png"), dpi=150)
 
     def measure_missing(self, path: Path) -> bool:
         """Measure the cells that the file of rows does not hold, if any; the error of one that fails is printed.
 
         Raises:
-            SettingError: there are no cells, or a library is not installed.
+            SettingError: there are no cells.
         """
         every = list(dict.fromkeys(self.cells()))
         if not every:
             raise SettingError(f"{self.name} has nothing to measure with these options: see --help")
         done = {tuple(row[key] for key in self.keys) for row in read_rows(path)}
         cells = [cell for cell in every if tuple(map(str, cell)) not in done]
-        if cells and (missing := [library for library in self.requires if find_spec(library) is None]):
-            raise SettingError(f"{missing[0]} is not installed: pip install {missing[0]}")
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix="embeddings-study-") as folder:
             self.folder = Path(folder)
@@ -170,25 +152,14 @@ def log(*parts: str) -> None:
 
 def append_rows(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Add tab-separated rows to a file; a new one begins with the names of the columns."""
-    heads = [] if path.exists() else [columns]
-    with path.open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([*heads, *rows])
+    table = pandas.DataFrame(rows, columns=[*columns], dtype=object)
+    table.to_csv(path, sep="\t", index=False, header=not path.exists(), mode="a", lineterminator="\n")
 
 
 def read_rows(path: Path) -> Rows:
     """The rows of a tab-separated file; none without the file."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
-def collect(rows: Rows, *columns: str) -> dict[tuple[str, ...], Measures]:
-    """The values of each measure, by these columns."""
-    values: dict[tuple[str, ...], Measures] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        values[tuple(row[column] for column in columns)][row["measure"]].append(float(row["value"]))
-    return {key: dict(measures) for key, measures in values.items()}
+    exists = path.exists()
+    return pandas.read_csv(path, sep="\t", dtype=str, keep_default_na=False).to_dict("records") if exists else []
 
 
 def pivot(rows: Rows, names: Sequence[str], columns: Mapping[str, Any], combine: Callable[..., Any] = median) -> str:
@@ -197,8 +168,11 @@ def pivot(rows: Rows, names: Sequence[str], columns: Mapping[str, Any], combine:
     columns: the format of each measure, or a function that combines its values in place of `combine`, and the format.
     """
     forms = {name: (combine, form) if isinstance(form, str) else form for name, form in columns.items()}
+    values: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in (row for row in rows if row["measure"] in columns):
+        values[tuple(row[name] for name in names)][row["measure"]].append(float(row["value"]))
     lines = []
-    for key, measures in collect([row for row in rows if row["measure"] in columns], *names).items():
+    for key, measures in values.items():
         cells = (format(one(measures[name]), form) if name in measures else "" for name, (one, form) in forms.items())
         lines.append([*(f"{int(part):,}" if part.isdigit() else part for part in key), *cells])
     return markdown([*names, *columns], lines, names=len(names))
@@ -212,13 +186,6 @@ def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]], names: int | C
     return "\n".join([head, f"| {' | '.join(rule)} |", *lines]) + "\n"
 
 
-def timed(work: Callable[[], Any]) -> dict[str, float]:
-    """CPU and wall seconds of a call."""
-    wall, cpu = perf_counter(), process_time()
-    work()
-    return {"CPU s": process_time() - cpu, "wall s": perf_counter() - wall}
-
-
 def take_turns(
     runs: Mapping[Any, Callable[[], Mapping[str, Any]]], rounds: int, *, warm_up: bool = True
 ) -> Iterator[tuple[Any, ...]]:
@@ -230,30 +197,11 @@ def take_turns(
             yield from ((*names, number, *one) for one in values.items() if number > 0)
 
 
-def run_command(
-    command: Sequence[Any], threads: int | None = None, folder: Path | None = None, **variables: str
-) -> Usage:
-    """Run a program, in a folder if one is given, and measure it; `variables` are added to its environment.
-
-    With a number of threads, libraries use that many, and neither the network nor a GPU.
-
-    Raises:
-        SettingError: it failed.
-    """
-    if threads is not None:
-        libraries = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
-        variables |= dict.fromkeys(libraries, str(threads)) | {"TOKENIZERS_PARALLELISM": str(threads > 1).lower()}
-        variables |= {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
-    with chdir(folder or Path()):
-        usage = run([str(part) for part in command], {**os.environ, **variables})
-    if usage.code:
-        raise SettingError(f"{command[0]}: {usage.error}")
-    return usage
-
-
-def run_embeddings(arguments: Sequence[Any], *settings: Any, **others: Any) -> Usage:
-    """Run a command of this package and measure it, as `run_command` does."""
-    return run_command([sys.executable, "-m", "embeddings", *arguments], *settings, **others)
+def limits(threads: int) -> dict[str, str]:
+    """Variables by which libraries use this number of threads, and neither the network nor a GPU."""
+    libraries = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+    offline = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    return dict.fromkeys(libraries, str(threads)) | {"TOKENIZERS_PARALLELISM": str(threads > 1).lower(), **offline}
 
 
 def is_installed(name: str, library: str) -> bool:

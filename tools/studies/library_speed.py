@@ -9,52 +9,53 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from processes import Usage
+from processes import EMBEDDINGS, Usage, run
 
 import embeddings as em
 from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize, normalize_rows
-from studies.grid import Grid, is_installed, run_command, run_embeddings, take_turns
+from studies.grid import Grid, is_installed, limits, take_turns
 
 OURS = "embeddings"
 Runs = Mapping[Any, Callable[[], Mapping[str, Any]]]
 
 
-def run_code(code: str, *arguments: object, threads: int | None = None) -> tuple[Usage, dict[str, Any]]:
-    """Run Python code that ends by printing JSON; returns what it used and printed."""
-    usage = run_command([sys.executable, "-c", code, *arguments], threads)
+CODE = """
+import json, sys, time
+import numpy as np
+{setup}
+start, used = time.perf_counter(), time.process_time()
+{work}
+figures = dict(seconds=time.perf_counter() - start, cpu=time.process_time() - used)
+{after}
+print("\\n" + json.dumps(figures))
+"""
+
+
+def run_code(code: Mapping[str, str], *arguments: object, **variables: str) -> tuple[Usage, dict[str, Any]]:
+    """Run and time the `work` of a library in a process of its own; returns what it used, and its `figures`."""
+    usage = run([sys.executable, "-c", CODE.format(**{"after": "", **code}), *arguments], **variables)
     return usage, json.loads(usage.output.splitlines()[-1])
 
 
-READ = """
-import json, numpy, resource, sys, time
-{imports}
-path, word, size = sys.argv[1:]
-def cpu_seconds():
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-imported = cpu_seconds()
-numpy.ones(int(size), numpy.float32)
-cpu, wall = cpu_seconds(), time.perf_counter()
-vectors = {read}
-vectors[word].sum()
-print(json.dumps({{
-    "CPU s": cpu_seconds() - cpu, "wall s": time.perf_counter() - wall,
-    "CPU s with imports": imported + cpu_seconds() - cpu,
-}}))
-"""
-OWN = {
-    "imports": "import embeddings as em, embeddings.formats, embeddings.models.model, pyarrow.compute\n"
-    "embeddings.formats.names()",
-    "read": "em.load(path)",
-}
+def reader(imports: str, read: str) -> dict[str, str]:
+    """The code that reads a file and looks a word up, in memory that the process had before."""
+    ready = "path, word, size = sys.argv[1:]\nimported = time.process_time()\nnp.ones(int(size), np.float32)"
+    work = f"vectors = {read}\nvectors[word].sum()"
+    return {"setup": f"{imports}\n{ready}", "work": work, "after": "figures['imported'] = imported"}
+
+
+OWN = reader(
+    "import embeddings as em, embeddings.formats, embeddings.models.model, pyarrow.compute\nembeddings.formats.names()",
+    "em.load(path)",
+)
 GENSIM, READ_GENSIM = "from gensim.models import KeyedVectors", "KeyedVectors.load_word2vec_format(path, binary={})"
-READERS = {  # the imports and the code that reads, by format and library
+READERS = {  # the code that reads, by format and library
     "saved model": {OURS: OWN},
-    "word2vec-binary": {OURS: OWN, "gensim": {"imports": GENSIM, "read": READ_GENSIM.format(True)}},
-    "word2vec-text": {OURS: OWN, "gensim": {"imports": GENSIM, "read": READ_GENSIM.format(False)}},
+    "word2vec-binary": {OURS: OWN, "gensim": reader(GENSIM, READ_GENSIM.format(True))},
+    "word2vec-text": {OURS: OWN, "gensim": reader(GENSIM, READ_GENSIM.format(False))},
 }
 
 
@@ -72,7 +73,6 @@ class Loading(Grid):
     values = ("library", "round", "measure", "value")
     columns: ClassVar = dict.fromkeys(("CPU s", "wall s", "CPU s with imports"), ".3f")
     packages = ("gensim", "numpy", "pyarrow")
-    requires = ("gensim",)
     warm_up = False
     defaults: ClassVar = {"format": [*READERS], "words": 1_000_000, "dim": 300, "rounds": 3}
     about = (
@@ -99,35 +99,32 @@ class Loading(Grid):
             for file in filter(Path.is_file, [path, *path.rglob("*")]):
                 file.read_bytes()  # so that it is in memory
             size = 2 * options.words * options.dim
-            return run_code(READ.format(**code), path, f"word{options.words - 1}", size)[1]
+            figures = run_code(code, path, f"word{options.words - 1}", size)[1]
+            seconds = figures["cpu"], figures["seconds"], figures["imported"] + figures["cpu"]
+            return dict(zip(self.columns, seconds, strict=True))
 
         return {library: partial(read, code) for library, code in READERS[form].items()}
 
 
-EMBED = """
-import json, os, sys, time
-import numpy as np, pyarrow as pa, pyarrow.parquet as pq
-{imports}
+SETUP = """
+import pyarrow as pa, pyarrow.parquet as pq
 folder, texts, out, threads = sys.argv[1:]
-{load}
-start, used = time.perf_counter(), time.process_time()
+"""
+WORK = """
 table = pq.read_table(texts)
-vectors = {encode}
+vectors = {}
 column = pa.FixedSizeListArray.from_arrays(pa.array(np.asarray(vectors, np.float32).ravel()), vectors.shape[1])
 pq.write_table(table.append_column("vector", column), out, use_dictionary=["id", "body"], compression="none")
-print("\\n" + json.dumps(dict(seconds=time.perf_counter() - start, cpu=time.process_time() - used)))
 """
 PEERS = {
     "sentence-transformers": {
-        "imports": "import torch, sentence_transformers",
-        "load": "torch.set_num_threads(int(threads))\n"
+        "setup": SETUP + "import torch, sentence_transformers\ntorch.set_num_threads(int(threads))\n"
         "model = sentence_transformers.SentenceTransformer(folder, device='cpu')",
-        "encode": "model.encode(table['body'].to_pylist(), batch_size=1024, convert_to_numpy=True)",
+        "work": WORK.format("model.encode(table['body'].to_pylist(), batch_size=1024, convert_to_numpy=True)"),
     },
     "model2vec": {
-        "imports": "import model2vec",
-        "load": "model = model2vec.StaticModel.from_pretrained(folder)",
-        "encode": "model.encode(table['body'].to_pylist())",
+        "setup": SETUP + "import model2vec\nmodel = model2vec.StaticModel.from_pretrained(folder)",
+        "work": WORK.format("model.encode(table['body'].to_pylist())"),
     },
 }
 MIN_LENGTH = 60  # characters of a paragraph
@@ -203,10 +200,12 @@ class TextVectors(Grid):
         threads, paths = self.options.threads, (self.folder / "texts.parquet", self.folder / f"{tool}.parquet")
         if tool == OURS:
             options = ["--text-column", "body", "--threads", threads, "--json", "--quiet", "--force"]
-            usage = run_embeddings(["embed", self.folder / OURS, paths[0], "-o", paths[1], *options], threads)
+            usage = run(
+                [*EMBEDDINGS, "embed", self.folder / OURS, paths[0], "-o", paths[1], *options], **limits(threads)
+            )
             printed = json.loads(usage.output[usage.output.index("{") :])
         else:
-            usage, printed = run_code(EMBED.format(**PEERS[tool]), self.folder / tool, *paths, threads, threads=threads)
+            usage, printed = run_code(PEERS[tool], self.folder / tool, *paths, threads, **limits(threads))
         seconds = float(printed["seconds"])
         return {
             "wall s": usage.wall, "CPU s": usage.cpu, "conversion s": seconds,
@@ -217,17 +216,13 @@ class TextVectors(Grid):
 TORCH, SENTENCES = "PyTorch, SparseAdam", "sentence-transformers"
 MODULES = {TORCH: ("torch",), SENTENCES: ("sentence_transformers", "datasets")}
 START = """
-import json, sys, time
-import numpy as np
 folder, batch, temperature, rate, threads, epochs = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
 threads, epochs = int(threads), int(epochs)
 ids, start = np.load(folder + "/ids.npy"), np.load(folder + "/start.npy")
 """
-END = """
-print("\\n" + json.dumps(dict(seconds=seconds, cpu=cpu, loss=loss)))
-"""
-CODE = {
-    OURS: """
+TRAINERS = {
+    OURS: {
+        "setup": """
 import embeddings as em
 words = em.load(folder + "/words.txt")
 vocabulary = em.corpora.Vocabulary.from_counts(words.words, [1] * len(words))
@@ -242,13 +237,12 @@ def corpus(name):
     return pairs
 trainer.train(corpus("/few.parquet"), threads=threads, run_options=options)
 pairs = corpus("/pairs.parquet")
-clock, used = time.perf_counter(), time.process_time()
-model = trainer.train(pairs, threads=threads, run_options=options)
-seconds, cpu = time.perf_counter() - clock, time.process_time() - used
-np.save(folder + "/rows.npy", model.vectors[words.words])
-loss = model.record["loss_by_epoch"][-1]
 """,
-    TORCH: """
+        "work": "model = trainer.train(pairs, threads=threads, run_options=options)",
+        "after": "rows, loss = model.vectors[words.words], model.record['loss_by_epoch'][-1]",
+    },
+    TORCH: {
+        "setup": """
 import torch
 torch.set_num_threads(threads)
 torch.manual_seed(1)
@@ -261,7 +255,8 @@ schedule = torch.optim.lr_scheduler.LambdaLR(
     optimizer, lambda n: min((n + 1) / warm_up, (steps - n) / max(steps - warm_up, 1))
 )
 targets, entropy = torch.arange(batch), torch.nn.functional.cross_entropy
-clock, used, loss = time.perf_counter(), time.process_time(), 0.0
+""",
+        "work": """
 for epoch in range(epochs):
     total = 0.0
     for part in torch.randperm(len(pairs)).split(batch):
@@ -273,12 +268,12 @@ for epoch in range(epochs):
         optimizer.step()
         schedule.step()
         total += float(value.detach()) * len(part)
-    loss = total / len(pairs)
-seconds, cpu = time.perf_counter() - clock, time.process_time() - used
-np.save(folder + "/rows.npy", bag.weight.detach().numpy())
 """,
-    SENTENCES: """
-import torch, datasets, sentence_transformers
+        "after": "rows, loss = bag.weight.detach().numpy(), total / len(pairs)",
+    },
+    SENTENCES: {
+        "setup": """
+import torch, datasets
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.losses import MultipleNegativesSymmetricRankingLoss
 from sentence_transformers.models import StaticEmbedding
@@ -297,13 +292,13 @@ arguments = SentenceTransformerTrainingArguments(
 pairs = datasets.Dataset.from_parquet(folder + "/pairs.parquet", cache_dir=folder + "/datasets")
 loss = MultipleNegativesSymmetricRankingLoss(model, scale=1 / temperature)
 trainer = SentenceTransformerTrainer(model=model, args=arguments, train_dataset=pairs, loss=loss)
-clock, used = time.perf_counter(), time.process_time()
-trainer.train()
-seconds, cpu = time.perf_counter() - clock, time.process_time() - used
-np.save(folder + "/rows.npy", model[0].embedding.weight.detach().numpy())
-loss = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry][-1]
 """,
+        "work": "trainer.train()",
+        "after": "rows = model[0].embedding.weight.detach().numpy()\n"
+        "loss = [entry['loss'] for entry in trainer.state.log_history if 'loss' in entry][-1]",
+    },
 }
+SAVE = "\nnp.save(folder + '/rows.npy', rows)\nfigures['loss'] = loss"
 
 
 class PairSpeed(Grid):
@@ -375,7 +370,9 @@ class PairSpeed(Grid):
         """Train with a tool in a process of its own."""
         options = self.options
         values = (options.batch_size, options.temperature, rate, options.threads, options.epochs)
-        _, result = run_code(START + CODE[tool] + END, self.folder, *values, threads=options.threads)
+        code = TRAINERS[tool]
+        code = {"setup": START + code["setup"], "work": code["work"], "after": code["after"] + SAVE}
+        _, result = run_code(code, self.folder, *values, **limits(options.threads))
         pairs = self.facts["training_pairs"] * options.epochs / 1e6
         score = accuracy(np.load(self.folder / "rows.npy"), self.held_out)
         figures = (result["cpu"] / pairs, result["seconds"] / pairs, score, result["loss"])

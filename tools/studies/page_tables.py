@@ -1,6 +1,5 @@
 """Tables that need no measurement: of benchmarks and evaluations that were recorded, and examples within pages."""
 
-import csv
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import product
@@ -9,8 +8,9 @@ from statistics import fmean
 from typing import ClassVar
 from unicodedata import category, combining
 
+import pandas
 from benchmark_table import SETS, Summary, read_rows, summaries
-from processes import write_text
+from processes import replace_part
 
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError
@@ -37,7 +37,7 @@ class Readme(Study):
 
     def page(self, out: Path) -> str:
         """The table of the best learning rates."""
-        write_text(with_table(README, "comparison", comparison()), README)
+        replace_part(README, "comparison", comparison())
         return best()
 
 
@@ -48,14 +48,7 @@ class LanguageExamples(Study):
 
     def make(self, out: Path, *, only_table: bool = False) -> None:
         """Write the table."""
-        write_text(with_table(LANGUAGES, "examples", examples()), LANGUAGES)
-
-
-def with_table(page: Path, name: str, table: str) -> str:
-    """A page with a table between the comments <!-- name --> and <!-- end of name -->."""
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    before, rest = page.read_text(encoding="utf-8").split(begin)
-    return before + begin + table + end + rest.split(end)[1]
+        replace_part(LANGUAGES, "examples", examples())
 
 
 def comparison() -> str:
@@ -92,13 +85,12 @@ def ratios() -> dict[tuple[str, str, str], list[float]]:
     gensim's are also those of the benchmark; pSGNScc and fastText were not compiled for the machine there.
     """
     found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    with (ROOT / "eval" / "results" / "comparison" / "processors.tsv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
-            found[row["processor"], row["trainer"], row["tool"]].append(float(row["ratio_in_turns"]))
+    for row in grid.read_rows(ROOT / "eval" / "results" / "comparison" / "processors.tsv"):
+        found[row["processor"], row["trainer"], row["tool"]].append(float(row["ratio_in_turns"]))
     for folder, tools in (("comparison", ("gensim",)), ("xeon/comparison", ("pSGNScc", "word2vec++"))):
         for run in runs_of(folder):
             if run.tool in tools:
-                found[folder, run.settings["trainer"], run.tool].append(run.ratios["whole_cpu"] or 0.0)
+                found[folder, run.settings["trainer"], run.tool].append(run.ratio("whole_cpu") or 0.0)
     return found
 
 
@@ -106,7 +98,7 @@ def time_range(one: Summary) -> str:
     """The lowest and highest CPU time of a tool over processors, in units of ours, or that of the run."""
     key = one.settings["trainer"], one.tool
     known = [value for (_, *names), values in ratios().items() if (*names,) == key for value in values]
-    low, high = (f"{end(known or [one.ratios['whole_cpu']]):#.2g}".rstrip(".") for end in (min, max))
+    low, high = (f"{end(known or [one.ratio('whole_cpu')]):#.2g}".rstrip(".") for end in (min, max))
     return "1" if one.tool == "embeddings" else low if low == high else f"{low} to {high}"
 
 
@@ -196,33 +188,29 @@ def composition_tables(path: Path) -> str:
     Raises:
         FormatError: the file has no results of composition.
     """
-    values: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)  # of models, by type, function and measure
-    for row in grid.read_rows(path):
-        has_ratings = row.get("set") != HELD_OUT
-        measure = RATINGS if has_ratings and row.get("measure") == "spearman" else row.get("measure")
-        if measure not in DIGITS or (has_ratings and measure != RATINGS) or row["value"].startswith("none"):
-            continue
-        type = ANY if has_ratings and row["section"] == "all" else row["section"]
-        values[type, row["method"], str(measure)][row["vectors"]] = float(row["value"])
-    if not values:
+    rows = pandas.read_csv(path, sep="\t", dtype=str)
+    has_ratings, is_known = rows["set"] != HELD_OUT, ~rows["value"].str.startswith("none")
+    rows.loc[has_ratings & (rows["section"] == "all"), "section"] = ANY
+    rows["measure"] = rows["measure"].where(~has_ratings | (rows["measure"] != "spearman"), RATINGS)
+    rows = rows[is_known & (has_ratings == (rows["measure"] == RATINGS)) & rows["measure"].isin(DIGITS)]
+    if rows.empty:
         raise FormatError(f"{path} contains no results of composition models")
-    types = sorted({type for type, _, _ in values}, key=lambda type: (type == ANY, type))
-    means = []
-    for type in types:
-        for function in (one for one in FUNCTIONS if (type, one, "squared-error") in values):
-            cells = [(values.get((type, function, measure), {}), digits) for measure, digits in DIGITS.items()]
-            means.append(
-                [type, function, *(f"{fmean(one.values()):.{digits}f}" if one else "" for one, digits in cells)]
-            )
-    wins = []
+    names = ["section", "method", "vectors"]
+    values = rows.astype({"value": float}).pivot(index=names, columns="measure", values="value").reindex(columns=DIGITS)
+    means = values.groupby(["section", "method"]).mean()
+    types = sorted(set(rows["section"]), key=lambda type: (type == ANY, type))
+    lines, wins = [], []
+    for type, function in product(types, FUNCTIONS):
+        if (type, function) in means.index and pandas.notna(means.loc[type, function]["squared-error"]):
+            cells = zip(means.loc[type, function], DIGITS.values(), strict=True)
+            lines.append([type, function, *("" if pandas.isna(one) else f"{one:.{digits}f}" for one, digits in cells)])
     for type, other in product(types, ("additive", "full-additive")):
         cells = []
         for measure, sign in COMPARED.items():
-            ours, theirs = values.get((type, MIXTURE, measure), {}), values.get((type, other, measure), {})
-            gains = [sign * (ours[name] - theirs[name]) for name in ours if name in theirs]
-            verdict = "better" if gains and fmean(gains) > 0 else "worse"
-            cells.append(f"{verdict}, in {sum(gain > 0 for gain in gains)} of {len(gains)}" if gains else "")
+            gains = sign * (values[measure].get((type, MIXTURE)) - values[measure].get((type, other))).dropna()
+            verdict = "better" if gains.mean() > 0 else "worse"
+            cells.append(f"{verdict}, in {sum(gains > 0)} of {len(gains)}" if len(gains) else "")
         wins.append([type, other, *cells])
     heads = ["type", f"{MIXTURE} against", *(one.replace("-", " ") for one in COMPARED)]
-    first = markdown(["type", "function", *(one.replace("-", " ") for one in DIGITS)], means)
+    first = markdown(["type", "function", *(one.replace("-", " ") for one in DIGITS)], lines)
     return f"{first}\n{markdown(heads, wins)}"
