@@ -338,5 +338,5 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     """Draw the scores of words against speed, or the errors of documents beside the time."""
     if rows[0].get("documents"):
         plots.draw(document_dots(rows), path, force=True)
-    else:
+    elif any(known_values(rows, name) for name in LABELS):
         quality_figure(rows).savefig(path, dpi=150)
