@@ -116,7 +116,7 @@ SEVERAL = {  # files that test several modules in turn, or a whole room
     "core": {"budget", "layout"},
     "corpora": {"tables"},
     "explorer": {"explore_page"},
-    "formats": {"ecosystem", "folder_formats", "format_contract", "mutated_files", "odd_files", "peer_suites"},
+    "formats": {"ecosystem", "folder_formats", "format_contract", "odd_files", "peer_suites"},
     "plugins": {"refused_settings", "window_models"},
 }
 

@@ -36,9 +36,13 @@ def test_broken_files_are_read_or_refused():
     assert result["all"]["read"] > 0
 
 
-def test_files_with_false_content_are_read_or_refused():
-    names = ["fields of any safetensors", "fields of format fasttext", "fields of vocabulary arrow"]
-    result = parse_table(run(HERE / "fuzz.py", "--cases", 8, *(part for name in names for part in ("--reader", name))))
+FALSE_CONTENT = ["fields of any safetensors", "fields of format fasttext", "fields of vocabulary arrow"]
+
+
+@pytest.mark.parametrize(("readers", "cases"), [(["format "], 15), (FALSE_CONTENT, 8)], ids=["bytes", "content"])
+def test_damaged_vectors_and_false_content_are_read_or_refused(readers, cases):
+    options = [part for name in readers for part in ("--reader", name)]
+    result = parse_table(run(HERE / "fuzz.py", "--cases", cases, *options))
     assert result["all"]["refused"] > 0
     assert result["all"]["read"] > 0
 

@@ -12,7 +12,6 @@ from embeddings.errors import SettingError
 from embeddings.models.table import Table
 from embeddings.support.mapped_files import memory_mapped_zeros
 from embeddings.training import replicas as replicas_module
-from embeddings.training import worker
 from embeddings.training.replicas import MAX_GROWTH, MergeSchedule, Replicas, ReplicaTables
 
 THREE = Replicas(3, merge_every=4000)
@@ -49,21 +48,6 @@ def test_an_interrupted_run_is_resumed_to_the_same_bytes(tmp_path):
         assert table_bytes(resumed) == table_bytes(whole), checks
         for name in ("words", "steps", "loss_by_epoch"):
             assert resumed.record[name] == whole.record[name]
-
-
-def test_checkpoints_and_callbacks_do_not_change_the_result(tmp_path, monkeypatch):
-    class Stop(em.Callback):
-        def on_epoch_end(self, end):
-            if end.epoch == 4:
-                end.stop()
-
-    monkeypatch.setattr(worker, "REPORT_INTERVAL", 0.001)
-    text, checkpoints = corpus("cbow"), em.Checkpoints(tmp_path / "c", every="1w")
-    whole = learn("cbow", text, {"epochs": 4}, replicas=THREE)
-    again = learn("cbow", text, {"epochs": 4}, checkpoints=checkpoints, callbacks=[Stop()], replicas=THREE)
-    assert table_bytes(again) == table_bytes(whole)
-    state = checkpoints.latest()
-    assert not any("replica" in name for name in state.arrays)  # a checkpoint holds the merged tables only
 
 
 def test_another_number_of_replicas_cannot_resume(tmp_path):

@@ -11,6 +11,7 @@ from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.loss_tally import report_loss
 from embeddings.training import stream as shuffling
 from embeddings.training import worker
+from embeddings.training.replicas import Replicas
 from embeddings.training.run import Run
 from embeddings.training.run_options import RunOptions
 from embeddings.training.training_data import prepare
@@ -70,13 +71,24 @@ def test_resumed_threads_read_every_word_once_per_epoch(threads, shuffle, tmp_pa
     assert model.record["words"] == model.record["total_words"] == 3 * len(data.encoded.ids)
 
 
-def test_checkpoints_do_not_change_the_result(tmp_path, monkeypatch):
+class StopAtTheEnd(em.Callback):
+    """Ends a run at its last epoch."""
+
+    def on_epoch_end(self, end):
+        if end.epoch == 20:
+            end.stop()
+
+
+@pytest.mark.parametrize("replicas", [None, Replicas(3, merge_every=4000)], ids=["alone", "replicas"])
+def test_checkpoints_and_callbacks_do_not_change_the_result(replicas, tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "REPORT_INTERVAL", 0.001)
-    text = corpus("skipgram")
-    whole = learn("skipgram", text, {"epochs": 40})
+    text, options = corpus("cbow"), {"replicas": replicas}
+    whole = learn("cbow", text, {"epochs": 20}, **options)
     checkpoints = em.Checkpoints(tmp_path / "c", every="1w")
-    assert table_bytes(learn("skipgram", text, {"epochs": 40}, checkpoints=checkpoints)) == table_bytes(whole)
-    assert checkpoints.paths()
+    again = learn("cbow", text, {"epochs": 20}, checkpoints=checkpoints, callbacks=[StopAtTheEnd()], **options)
+    assert table_bytes(again) == table_bytes(whole)
+    state = checkpoints.latest()
+    assert not any("replica" in name for name in state.arrays)  # a checkpoint holds the merged tables only
 
 
 def test_time_before_the_interrupt_is_counted(tmp_path):
