@@ -17,6 +17,7 @@ from unicodedata import category
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, RegistryError, SettingError
 from embeddings.support.cache_folder import cache_folder
+from embeddings.support.foreign_files import check_no_stream, format_errors
 from embeddings.support.imports import import_extra
 
 Segment = Callable[[str], Iterable[str]]
@@ -131,14 +132,20 @@ def load_pythainlp(engine: str) -> Segment:
 
 def load_hugging_face(path: str) -> Segment:
     """Load a `tokenizer.json` of the library tokenizers; special tokens are not added."""
-    tokenizers: Any = import_extra("tokenizers", "tokenizers", "the tokenizer huggingface")
-    try:
-        tokenizer = tokenizers.Tokenizer.from_file(path)
-    except Exception as error:  # the library raises plain Exceptions
-        raise SettingError(f"{path} is not a tokenizer.json: {' '.join(str(error).split())}") from error
+    tokenizer = load_tokenizer(Path(path))
+    return lambda text: tokenizer.encode(text, add_special_tokens=False).tokens
+
+
+def load_tokenizer(path: Path) -> Any:
+    """The tokenizer of a folder with a tokenizer.json, without limits: it keeps all of a text."""
+    tokenizers = import_extra("tokenizers", "tokenizers", "a folder with a tokenizer.json")
+    check_no_stream(path)
+    with format_errors(path):
+        tokenizer = tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8"))
+    # a tokenizer of a transformer cuts texts at 512 tokens and fills them up, which would change their means
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return lambda text: tokenizer.encode(text, add_special_tokens=False).tokens
+    return tokenizer
 
 
 def load_spacy(language: str) -> Segment:

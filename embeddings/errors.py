@@ -1,10 +1,11 @@
 """Errors that users or authors of plugins can cause: each is one line with the offending value and what to do."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from embeddings.printable import printable
+from embeddings.setting_names import advice
 
 MAX_LENGTH = 1500  # characters of a message
 START, END = "\ufdd0", "\ufdd1"  # of a mark: noncharacters, which text does not contain
@@ -94,6 +95,15 @@ class RegistryError(EmbeddingsError, LookupError):
 
 class SettingError(EmbeddingsError, ValueError):
     """A setting or argument is out of range or of the wrong type."""
+
+
+def check_names(owner: str, known: Collection[str], given: Iterable[str], kind: str = "setting") -> None:
+    """Refuse names of settings, or of arguments, that their owner does not have; the error says what to write."""
+    for name in given:
+        if name not in known:
+            remedy = advice(name, known)
+            listed = f"; its {kind}s: {', '.join(known) or 'none'}"
+            raise SettingError(f"{owner} has no {kind} {name!r}{f': {remedy}' if remedy else listed}")
 
 
 class DeclarationError(EmbeddingsError):

@@ -3,15 +3,15 @@
 import dataclasses
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
-from embeddings.errors import RegistryError, SettingError
-from embeddings.setting_names import THEIR_TRAINERS, advice
+from embeddings.errors import RegistryError, check_names
+from embeddings.setting_names import THEIR_TRAINERS
 
 GROUPS = {
     "trainer": "embeddings.trainers",
@@ -98,14 +98,5 @@ def import_plugin(kind: str, name: str, entries: list[EntryPoint]) -> Any:
 def create(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
     """Create a plugin, a dataclass whose fields are its settings."""
     plugin = load(kind, name)
-    check_settings(name, [field.name for field in dataclasses.fields(plugin)], settings)
+    check_names(name, sorted(field.name for field in dataclasses.fields(plugin)), settings)
     return plugin(**settings)
-
-
-def check_settings(name: str, setting_names: Sequence[str], settings: Iterable[str]) -> None:
-    """Refuse settings that the plugin `name` does not have."""
-    for setting in settings:
-        if setting not in setting_names:
-            remedy = advice(setting, setting_names)
-            listed = f"; its settings: {', '.join(sorted(setting_names)) or 'none'}"
-            raise SettingError(f"{name} has no setting {setting!r}{f': {remedy}' if remedy else listed}")

@@ -25,6 +25,7 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.matrix_rows import DenseRows, QuantisedRows, Rows
 from embeddings.setting_names import AdvisesOnNames
 from embeddings.settings import Range, check_list, check_value
+from embeddings.support.arrow import starts_of
 from embeddings.support.threads import run_slices
 from embeddings.vectors import file_format
 from embeddings.vectors.product_quantisation import decode, decoded_size, quantise, row_norms
@@ -45,7 +46,7 @@ class TextNormalizer:
         for begin, end in pairwise(starts.tolist()):
             tokens = list(self.rules.tokenizer(text[begin:end].decode("utf-8", "replace")))
             parts.append("".join(f"{token} " for token in self.rules.normalize_all(tokens)).encode("utf-8", "replace"))
-        return b"".join(parts), np.append(0, np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts))))
+        return b"".join(parts), starts_of(parts)
 
 
 TABLE_SIZE, TABLE_LIMIT = 512, 8  # of fastText's table of the logistic function
@@ -342,9 +343,7 @@ def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:
         encoded = [text.encode() for text in texts]
     except UnicodeEncodeError:  # a lone surrogate
         encoded = [to_bytes(text) for text in texts]
-    starts = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=starts[1:])
-    return b"".join(encoded), starts
+    return b"".join(encoded), starts_of(encoded)
 
 
 def texts_at_a_time(k: int, labels: int) -> int:

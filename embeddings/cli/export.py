@@ -15,8 +15,8 @@ from embeddings.errors import FormatError
 from embeddings.models import loading
 from embeddings.models.weighted_vectors import weight_vectors
 from embeddings.support.remote.address import display_name
+from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors import file_format
-from embeddings.vectors.file_format import stripped_lines
 from embeddings.vectors.merge import retrofit as retrofitted
 from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
@@ -157,7 +157,7 @@ def select_words(vectors: Vectors, words: str) -> Vectors:
     """The vectors of the first N words, or of the words in a file; reports how many listed words have no vector."""
     if words.isdecimal() and words.isascii():
         return vectors.subset(int(words))
-    listed_words = read_words(words)
+    listed_words = [word for word in dict.fromkeys(read_text_lines(Path(words), "list of words")) if word]
     known = [word for word in listed_words if word in vectors]
     if not known:
         raise FormatError(f"none of the {len(listed_words)} words in {words} has a vector")
@@ -166,8 +166,3 @@ def select_words(vectors: Vectors, words: str) -> Vectors:
         count = f"{len(missing)} of the {len(listed_words)}"
         note(f"{count} words in {words} have no vector, such as {missing[0]!r}")
     return vectors.subset(known)
-
-
-def read_words(path: str) -> list[str]:
-    """The distinct words of a text file, one to a line, in order; empty lines are skipped."""
-    return [word for word in dict.fromkeys(stripped_lines(Path(path), b"\r\n")) if word]

@@ -9,19 +9,18 @@ tokenizer, `model2vec.StaticModel.from_pretrained` the whole folder, which can b
 The tokenizer splits and changes text as the training text of the model was; see `tokenizer_json`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import open_binary
-from embeddings.corpora.segmenters import unknown_token
+from embeddings.corpora.segmenters import load_tokenizer, unknown_token
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import build_vectors, check_array
 from embeddings.formats.safetensors_file import COUNTS, list_names, read_counts
-from embeddings.formats.tokenizer_json import import_tokenizers, write_tokenizer
+from embeddings.formats.tokenizer_json import write_tokenizer
 from embeddings.models.model_files import package_versions
 from embeddings.support import tensors
 from embeddings.support.foreign_files import format_errors
@@ -78,13 +77,10 @@ def write_card(vectors: Vectors, folder: Path, library: str, dtype: str, note: s
     (folder / README).write_text(text, encoding="utf-8")
 
 
-def load_tokenizer(path: Path, rows: int | None, errors: str) -> tuple[Any, list[str], str | None]:
+def read_tokenizer(path: Path, rows: int | None = None) -> tuple[Any, list[str], str | None]:
     """A tokenizer, its tokens by their ids from 0 (to rows - 1), and the token for unknown words, if any."""
-    tokenizers = import_tokenizers()
-    with open_binary(path) as stream:
-        data = stream.read()
+    tokenizer = load_tokenizer(path)
     with format_errors(path):
-        tokenizer = tokenizers.Tokenizer.from_str(data.decode("utf-8", errors))
         ids = tokenizer.get_vocab(with_added_tokens=True)
     tokens = sorted(ids, key=ids.__getitem__)
     last = (len(ids) if rows is None else rows) - 1
@@ -140,14 +136,8 @@ def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
     if source is None and (name != "huggingface" or not tokenizer_path):
         unknown_word = write_tokenizer(words, path, vectors.word_form)
         return TokenTable(padded, vectors.counts, unknown_word, len(words))
-    source = source or Path(tokenizer_path)
-    if not source.is_file():
-        raise FormatError(f"the words are tokens of {source}, which does not exist: move the file back to this path")
     rows_of_words = {word: row for row, word in enumerate(words)}
-    tokenizer, tokens, unknown = load_tokenizer(source, None, "strict")
-    # a tokenizer of a transformer cuts texts at 512 tokens and fills them up, which would change their means
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer, tokens, unknown = read_tokenizer(source or Path(tokenizer_path))
     path.write_text(tokenizer.to_str(), encoding="utf-8")
     forms = vectors.word_form.rules.normalize_all(tokens) if isinstance(vectors.word_form, WordForm) else tokens
     pairs = zip(tokens, forms, strict=True)
@@ -166,18 +156,13 @@ def read(folder: Path, *, allow_pickle: bool = False, errors: str = "strict") ->
     """
     path = folder / MODEL
     arrays = tensors.load(path)
-    return token_vectors(folder, token_rows(path, arrays), errors, lambda words: read_counts(path, arrays, words))
-
-
-def token_vectors(
-    folder: Path, matrix: np.ndarray, errors: str, read_counts: Callable[[int], np.ndarray | None]
-) -> Vectors:
-    """The vectors of the tokens of tokenizer.json, without a zero row for unknown words at the end."""
-    _, words, unknown = load_tokenizer(folder / TOKENIZER, len(matrix), errors)
+    matrix = token_rows(path, arrays)
+    _, words, unknown = read_tokenizer(folder / TOKENIZER, len(matrix))
     if words and words[-1] == unknown and not matrix[-1].any():
         words, matrix = words[:-1], matrix[:-1]
+    counts = read_counts(path, arrays, len(words))
     with np.errstate(over="ignore"):  # overflow becomes infinity, which is refused, naming the word
-        vectors = build_vectors(folder, words, matrix.astype(np.float32, copy=False), read_counts(len(words)))
+        vectors = build_vectors(folder, words, matrix.astype(np.float32, copy=False), counts)
     vectors.tokenizer_file = folder / TOKENIZER
     config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
     vectors.unit_texts = isinstance(config, dict) and config.get("normalize") is True

@@ -21,6 +21,7 @@ from embeddings.models import document_vectors, model_files
 from embeddings.models.text_settings import corpus_settings
 from embeddings.setting_names import InteropMixin
 from embeddings.settings import Positive, Range, check_list, check_value
+from embeddings.settings.setting_fields import refuse_unknown
 from embeddings.support import tensors
 from embeddings.support.arrow import write_table
 from embeddings.support.files import atomic_write
@@ -32,7 +33,7 @@ from embeddings.support.records import to_jsonable
 from embeddings.support.result_table import ResultTable
 from embeddings.vectors import file_format
 from embeddings.vectors.compact_rows import CompactRows, Storage
-from embeddings.vectors.search import Neighbours, Query, refuse_other_names
+from embeddings.vectors.search import Neighbours, Query
 from embeddings.vectors.vectors import Compose, Vectors, vectors_html
 
 if TYPE_CHECKING:
@@ -292,7 +293,7 @@ class Model(InteropMixin):
         with showing(progress, "inferring", "texts") as shown:
             return self._infer(items, tags=tags, epochs=epochs, seed=seed, threads=threads, report=shown)
 
-    @refuse_other_names
+    @refuse_unknown
     def predict_output_word(self, context_words: Sequence[str], top: int = 10) -> Neighbours:
         """Predict the words most probable in a context, each with its probability, most probable first.
 

@@ -21,7 +21,7 @@ from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.reading.tag_arrays import string_lists
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.scanner_tables import ScannedTokenizer
-from embeddings.corpora.segmenters import Segmenter, huggingface, unknown_token
+from embeddings.corpora.segmenters import Segmenter, huggingface, load_tokenizer, unknown_token
 from embeddings.corpora.text_scanner import ItemScanner
 from embeddings.corpora.tokenizers import WordTokenizer, lower_case, written
 from embeddings.corpora.vocabulary import Vocabulary
@@ -29,10 +29,8 @@ from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, NoWordsError, S, SettingError
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
-from embeddings.support.arrow import string_bytes, to_string_array
+from embeddings.support.arrow import starts_of, string_bytes, to_string_array
 from embeddings.support.cosine import normalize_rows
-from embeddings.support.foreign_files import format_errors
-from embeddings.support.imports import import_extra
 from embeddings.support.threads import map_in_order
 from embeddings.vectors.pooling import (
     DEFAULT_CONSTANT,
@@ -398,16 +396,6 @@ class TextEncoder:
         return string_lists([[words[i] for i in ids[start:stop]] for start, stop in pairwise(starts)])
 
 
-def load_tokenizer(path: Path) -> Any:
-    """A tokenizer of the library tokenizers, which keeps all of a text."""
-    tokenizers = import_extra("tokenizers", "tokenizers", "a folder with a tokenizer.json")
-    with format_errors(path):
-        tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
 class JsonEncoder:
     """Encodes batches of texts by a tokenizer.json, without special tokens.
 
@@ -445,15 +433,13 @@ class JsonEncoder:
             return self.of_lists.encode(batch)
         texts = [batch.data[start:stop].decode().removesuffix("\n") for start, stop in pairwise(batch.starts.tolist())]
         lines = [[text] if self.is_of_folder else text.replace("\r\n", "\n").split("\n") for text in texts]
-        all_lines = [line for each in lines for line in each]
+        all_lines = [*chain.from_iterable(lines)]
         try:
             encodings = [one.ids for one in self.tokenizer.encode_batch_fast(all_lines, add_special_tokens=False)]
         except Exception as error:  # the library raises nothing more specific
             raise CorpusError(f"the tokenizer.json failed: {' '.join(str(error).split()):.200}") from None
-        ids = np.fromiter((number for one in encodings for number in one), np.int64, sum(map(len, encodings)))
-        line_ends = np.append(0, np.cumsum(np.fromiter(map(len, encodings), np.int64, len(encodings))))
-        ends = line_ends[np.append(0, np.cumsum(np.fromiter(map(len, lines), np.int64, len(lines))))]
-        rows = self.rows[ids]
+        ends = starts_of(encodings)[starts_of(lines)]
+        rows = self.rows[np.fromiter(chain.from_iterable(encodings), np.int64, int(ends[-1]))]
         starts = np.append(0, np.cumsum(rows >= 0))[ends]
         nothing = np.zeros((0, self.dim), np.float32)
         return EncodedTexts(RowTexts(rows[rows >= 0], starts), np.diff(ends), nothing, [], np.zeros(0, np.float32))

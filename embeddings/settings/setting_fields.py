@@ -15,8 +15,8 @@ from functools import cache, wraps
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
-from embeddings.errors import S, SettingError
-from embeddings.setting_names import AdvisesOnNames, advice
+from embeddings.errors import S, SettingError, check_names
+from embeddings.setting_names import AdvisesOnNames
 
 
 class Range(NamedTuple):
@@ -142,13 +142,9 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
     if kind not in (int, float):
         return value
     check_bounds(name, value, bounds)
-    try:
-        number = kind(value)
-        if isinstance(number, int) and number.bit_length() > 63:
-            raise OverflowError
-        return number
-    except OverflowError:
-        raise SettingError(f"{S[name]} is too large, got {shown_number(value)}") from None
+    if isinstance(value, Integral) and int(value).bit_length() > 63:
+        raise SettingError(f"{S[name]} is too large, got {shown_number(value)}")
+    return kind(value)
 
 
 def check_arguments(function: Callable[..., Any], **values: Any) -> None:
@@ -160,9 +156,11 @@ def check_arguments(function: Callable[..., Any], **values: Any) -> None:
 def check_list(name: str, values: Any, items: str = "texts", *, ordered: bool = True) -> list[Any]:
     """The items of an iterable in its order, those of an Arrow array as Python values.
 
-    Refuses a string, whose items would be its characters, a mapping, and a set if results follow the order.
+    Refuses a string, whose items would be its characters, a mapping or data frame, whose items would be names, and a
+    set if results follow the order.
     """
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+    has_names = isinstance(values, Mapping) or hasattr(values, "columns")
+    if isinstance(values, str | bytes) or has_names or not isinstance(values, Iterable):
         example = f", such as [{values!r:.80}]" if isinstance(values, str) else ""
         raise SettingError(f"{S[name]} must be a list of {items}{example}, got {values!r:.80}")
     if ordered and isinstance(values, set | frozenset):
@@ -206,10 +204,7 @@ class Settings(AdvisesOnNames):
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
         """Refuse unknown settings, and say what to write; `__init__` finds other errors."""
-        known = [field.name for field in dataclasses.fields(cls)]
-        for name in settings:
-            if name not in known and (remedy := advice(name, known)):
-                raise SettingError(f"{cls.__name__} has no setting {name!r}: {remedy}")
+        check_names(cls.__name__, [field.name for field in dataclasses.fields(cls)], settings)
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -235,11 +230,8 @@ def refuse_unknown(method: Method) -> Method:
 
     @wraps(method)
     def call(self: Any, *args: Any, **arguments: Any) -> Any:
-        for name in arguments.keys() - set(known):
-            what = type(self).__name__ if method.__name__ == "__init__" else f"{method.__name__}()"
-            remedy = advice(name, known)
-            remedy = f": {remedy}" if remedy else f"; its arguments: {', '.join(known)}"
-            raise SettingError(f"{what} has no argument {name!r}{remedy}")
+        owner = type(self).__name__ if method.__name__ == "__init__" else f"{method.__name__}()"
+        check_names(owner, known, arguments, "argument")
         return method(self, *args, **arguments)
 
     return call  # type: ignore[return-value]  # the same signature

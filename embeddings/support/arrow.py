@@ -5,7 +5,7 @@ conversions here. These functions do not.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,20 @@ def arrow_path(path: str | os.PathLike[str]) -> str | bytes:
     return os.fspath(path) if os.name == "nt" else os.fsencode(path)
 
 
+def starts_of(parts: Collection[Sized]) -> NDArray[np.int64]:
+    """Return where each of several parts begins that follow each other, and where the last one ends, (parts + 1,)."""
+    starts = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=starts[1:])
+    return starts
+
+
 def to_string_array(words: Any) -> Any:
     """Convert a sequence of words, or an Arrow array, to an Arrow array of large strings."""
     if hasattr(words, "to_pylist"):
         return words if words.type == pa.large_string() else words.cast(pa.large_string())
     utf8_words = [word.encode() for word in words]
-    offsets = np.zeros(len(utf8_words) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, utf8_words), np.int64, len(utf8_words)), out=offsets[1:])
-    return pa.LargeStringArray.from_buffers(len(utf8_words), pa.py_buffer(offsets), pa.py_buffer(b"".join(utf8_words)))
+    buffers = map(pa.py_buffer, (starts_of(utf8_words), b"".join(utf8_words)))
+    return pa.LargeStringArray.from_buffers(len(utf8_words), *buffers)
 
 
 def to_nullable_array(words: Sequence[str | None]) -> Any:

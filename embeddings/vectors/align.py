@@ -9,12 +9,11 @@ import numpy as np
 
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import check_value
-from embeddings.support.cosine import normalize, row_blocks
+from embeddings.support.cosine import normalize, normalize_rows, row_blocks
 from embeddings.support.local_paths import local_path
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, waiting
-from embeddings.vectors.file_format import stripped_lines
-from embeddings.vectors.search import word_list
+from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors.vectors import Vectors, as_vectors
 from embeddings.vectors.word_vectors import HasVectors
 
@@ -44,16 +43,10 @@ class Alignment:
     rotation: np.ndarray
     pairs: list[tuple[str, str]]
 
-    @property
-    def words(self) -> list[str]:
-        """The words of the first space that determined the map."""
-        return [word for word, _ in self.pairs]
-
 
 def align(
-    vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, words: Iterable[str] | None = None,
-    dictionary: Dictionary = IDENTICAL, method: Method = "orthogonal",
-    progress: ProgressOption = False,
+    vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, dictionary: Dictionary = IDENTICAL,
+    method: Method = "orthogonal", progress: ProgressOption = False,
 ) -> Alignment:  # fmt: skip
     """Map `vectors` so that the first words of pairs come as close as possible to their partners in `onto`.
 
@@ -72,7 +65,6 @@ def align(
     Arguments:
         vectors: Vectors, or a Model.
         onto: Vectors, or a Model.
-        words: the words of both spaces that determine the map, in place of a dictionary.
         dictionary: the pairs of words that determine the map: a file of lines of a word and its translation, a list of
             pairs, "identical" for all words of equal spelling, or "numerals" for those of digits only. Pairs with an
             unknown word are left out.
@@ -84,18 +76,17 @@ def align(
     Raises:
         SettingError: dimensions differ, no pair has both words, a vector holds NaN or infinity, there are too few pairs
             for the method, or an argument is not vectors.
-        UnknownWordError: one of `words` is missing from one of the spaces.
         FormatError: the dictionary cannot be read.
     """
     check_value("method", method, Method, {})
     source, target = as_vectors(vectors), as_vectors(onto)
     if source.dim != target.dim:
         raise SettingError(f"cannot align vectors of {source.dim} components onto vectors of {target.dim}")
-    rows = pair_rows(source, target, dictionary) if words is None else word_rows(source, target, words, dictionary)
+    rows = pair_rows(source, target, dictionary)
     if not len(rows[0]):
         reasons = {IDENTICAL: "the two spaces share no word", NUMERALS: "the two spaces share no number"}
         reason = reasons.get(str(dictionary), "no pair of the dictionary has vectors for both words")
-        raise SettingError(f"cannot align: {reason if words is None else 'no words are given'}")
+        raise SettingError(f"cannot align: {reason}")
     with waiting(progress, f"aligning {len(source):,} words"):
         # NaN in one row would spread over the whole map by the singular value decomposition
         x, z = source.check_finite().matrix, target.check_finite().matrix
@@ -120,15 +111,6 @@ def with_rows(vectors: Vectors, matrix: np.ndarray, linear_map: np.ndarray | Non
         for block in row_blocks(*matrix.shape, itemsize=8):
             rows[block] = matrix[block] @ linear_map
     return Vectors(vectors.word_list, rows, counts=vectors.counts, word_form=vectors.word_form)
-
-
-def word_rows(source: Vectors, target: Vectors, words: Iterable[str], dictionary: Dictionary) -> Rows:
-    """The rows of words that both spaces have."""
-    if dictionary != IDENTICAL:
-        raise SettingError(f"{S.words} cannot be combined with {S.dictionary}")
-    listed = list(dict.fromkeys(word_list(source, words)))
-    first, second = (np.array([space.index(word) for word in listed], np.int64) for space in (source, target))
-    return first, second
 
 
 def pair_rows(source: Vectors, target: Vectors, dictionary: Dictionary) -> Rows:
@@ -156,7 +138,7 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     if not file.is_file():
         raise FormatError(f"no dictionary called {str(path)!r}: give a file, or {IDENTICAL} or {NUMERALS}")
     pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(stripped_lines(file), 1):
+    for number, line in enumerate(map(str.strip, read_text_lines(file, "dictionary")), 1):
         words = line.split("\t") if "\t" in line else line.split()
         if len(words) == 2 and all(words):
             pairs.append((words[0], words[1]))
@@ -167,9 +149,7 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
 
 def centred_units(matrix: np.ndarray) -> np.ndarray:
     """Rows of length one, minus their mean, scaled to length one again; float32."""
-    units = np.empty(matrix.shape, np.float32)
-    for block in row_blocks(*matrix.shape, itemsize=8):
-        units[block] = normalize(matrix[block])
+    units = normalize_rows(matrix)
     # float32 would lose the mean of a million unit vectors, which is near zero
     mean = units.mean(axis=0, dtype=np.float64)
     for block in row_blocks(*matrix.shape, itemsize=8):

@@ -140,14 +140,13 @@ class CompactRows:
         """
         arrays = {key.removeprefix(f"{name}."): array for key, array in tensors.items() if key.startswith(f"{name}.")}
         shape, kept = arrays.pop(SHAPE.removeprefix(".")), arrays.pop("kept", None)
-        if shape.dtype != np.int64 or shape.shape != (2,) or shape.min() < 0 or not 1 <= shape[1] <= 1 << 20:
-            raise FormatError(f"the compact table {name!r} is broken: it has no shape")
-        rows, dim = map(int, shape)
+        is_shape = shape.dtype == np.int64 and shape.shape == (2,) and shape.min() >= 0 and 1 <= shape[1] <= 1 << 20
+        rows, dim = map(int, shape) if is_shape else (0, 1)
+        is_valid = is_shape
         if kept is not None:
             is_ascending = kept.dtype == np.int32 and kept.ndim == 1 and len(kept) and (np.diff(kept) > 0).all()
-            if not is_ascending or kept[0] < 0 or kept[-1] >= rows:
-                raise FormatError(f"the compact table {name!r} is broken: its row numbers must ascend below {rows}")
-        stored = rows if kept is None else len(kept)
+            is_valid = is_valid and bool(is_ascending) and kept[0] >= 0 and kept[-1] < rows
+        stored = rows if kept is None else kept.size
         expected: dict[str, tuple[type, tuple[int, ...]]]
         if "float16" in arrays:
             expected = {"float16": (np.float16, (stored, dim))}
@@ -164,6 +163,7 @@ class CompactRows:
                 "norms": (np.float32, (CENTROIDS,)),
             }
         found = {part: (array.dtype.type, array.shape) for part, array in arrays.items()}
-        if found != expected:
-            raise FormatError(f"the compact table {name!r} is broken: its arrays have wrong names, types or shapes")
+        if not is_valid or found != expected:
+            problem = "its arrays have wrong names, types or shapes, or its row numbers do not ascend"
+            raise FormatError(f"the compact table {name!r} is broken: {problem}")
         return cls((rows, dim), arrays, kept)

@@ -3,7 +3,6 @@
 import inspect
 import os
 import re
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from embeddings import registry
-from embeddings.corpora.reading.compression import open_decompressed, read_head
+from embeddings.corpora.reading.compression import read_head
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, S, SettingError
 from embeddings.support.cosine import row_blocks
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
@@ -133,14 +132,6 @@ def decode_words(words: Sequence[bytes], errors: str, place: str, first: int) ->
             f"long words); read it with {S.errors} 'replace', 'ignore', or, to keep words distinct, 'backslashreplace'"
         ) from None
     return decoded
-
-
-def stripped_lines(path: Path, characters: bytes | None = None) -> list[str]:
-    """The lines of a text file, which may be compressed, without white space, or `characters`, around them."""
-    with open_decompressed(path) as stream:
-        lines = [line.strip(characters) for line in stream]
-    lines[:1] = [line.removeprefix(BOM_UTF8) for line in lines[:1]]
-    return decode_words(lines, "strict", f"{path}, line", 1)
 
 
 def check_dim(dim: int, place: object, limit: int = MAX_DIM) -> None:

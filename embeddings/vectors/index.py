@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -168,12 +168,10 @@ class Index:
         INDEX_FOLDER.write(path, description, self.engine.arrays(), force=force)
 
 
-def as_indexed_vectors(source: Any) -> WordVectors:
+def vectors_of(source: Any) -> WordVectors:
     """`source` if it is vectors, or the vectors of a model."""
-    vectors = getattr(source, "vectors", source)
-    if not all(hasattr(type(vectors), name) for name in ("dim", "unit_rows", "fingerprint")):
-        raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")
-    return cast(WordVectors, vectors)
+    vectors: WordVectors = getattr(source, "vectors", source)
+    return vectors
 
 
 def search_settings(kind: Any) -> frozenset[str]:
@@ -204,7 +202,7 @@ def build_index(
         SettingError: the kind has no such setting, a value is out of range or does not suit the vectors, or a vector
             holds NaN.
     """
-    rows, (name, given) = as_indexed_vectors(vectors), parse_spec(kind)
+    rows, (name, given) = vectors_of(vectors), parse_spec(kind)
     with waiting(progress, f"indexing {len(rows):,} rows"):
         return build(rows, name, given | settings)
 
@@ -230,7 +228,7 @@ def load_index(path: str | os.PathLike[str], vectors: WordVectors | HasVectors, 
         FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent; or it holds an index
             of FAISS, and `allow_faiss` is not set.
     """
-    rows, folder = as_indexed_vectors(vectors), local_path(path)
+    rows, folder = vectors_of(vectors), local_path(path)
     record = INDEX_FOLDER.read(folder)
     # Before any array is read, since FAISS itself would read them.
     check_consent(folder, record, allow_faiss)
@@ -254,13 +252,10 @@ def check_consent(folder: Path, record: Mapping[str, Any], allow_faiss: bool) ->
         )
 
 
-def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] | None = None) -> Any:
-    """The kind of a saved index with its settings, some of them changed."""
-    # Created twice, so that a wrong setting of the record is an error of the file, and a wrong change one of the
-    # caller.
+def saved_kind(folder: Path, record: dict[str, Any]) -> Any:
+    """The kind of a saved index with its settings."""
     with format_errors(folder / RECORD):
-        registry.create("index", record["kind"], record["settings"])
-    return registry.create("index", record["kind"], {**record["settings"], **(changes or {})})
+        return registry.create("index", record["kind"], record["settings"])
 
 
 BOOLEANS = {"true": True, "false": False}
@@ -304,16 +299,17 @@ def split_path(spec: "str | os.PathLike[str]") -> tuple[Path | None, str]:
     return (Path(path), rest) if colon and (Path(path) / RECORD).is_file() else (None, spec)
 
 
-def check_spec(spec: str, *, allow_faiss: bool = False) -> None:
+def check_spec(spec: str) -> None:
     """Refuse a spec that cannot name an index, before any vectors are loaded."""
     path, rest = split_path(spec)
     if path is None:
         registry.create("index", *parse_spec(spec))
     else:
         record = INDEX_FOLDER.read(path)
-        check_consent(path, record, allow_faiss)
+        check_consent(path, record, allow_faiss=False)
         _, settings = parse_spec(f"{record['kind']}:{rest}" if rest else record["kind"], label=spec)
-        saved_kind(path, record, settings)
+        saved_kind(path, record)
+        registry.create("index", record["kind"], {**record["settings"], **settings})
 
 
 def parse_spec(text: str, label: str | None = None, group: str = "index") -> tuple[str, dict[str, Any]]:

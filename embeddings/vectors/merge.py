@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -10,13 +11,11 @@ from embeddings.errors import S, SettingError
 from embeddings.settings import Positive, check_value
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.imports import import_library
-from embeddings.support.local_paths import local_path
-from embeddings.vectors.align import align
-from embeddings.vectors.file_format import stripped_lines
+from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors.vectors import Vectors, as_vectors
 from embeddings.vectors.word_vectors import HasVectors
 
-How = Literal["first", "mean", "aligned-mean", "concat", "svd"]
+How = Literal["first", "mean", "concat", "svd"]
 
 
 def merge(
@@ -36,9 +35,8 @@ def merge(
         first: Vectors, or a Model.
         others: further Vectors or Models.
         how: "first" takes shared words from the first that has them, "mean" averages them; both return the words of
-            any, and require vectors of the same space. "aligned-mean" averages after a rotation onto the first (see
-            `align`). "concat" returns the words that all have, with joined vectors. "svd" joins vectors of length
-            one and reduces them to `dim` components.
+            any, and require vectors of the same space, such as those of `align`. "concat" returns the words that all
+            have, with joined vectors. "svd" joins vectors of length one and reduces them to `dim` components.
         dim: the number of components of "svd", by default that of the first.
 
     Raises:
@@ -54,8 +52,6 @@ def merge(
     if not joins and len({one.dim for one in spaces}) > 1:
         sizes = " and ".join(str(one.dim) for one in spaces)
         raise SettingError(f"how={how!r} requires equal dimensions, got {sizes}: use 'concat' or 'svd'")
-    if how == "aligned-mean":
-        spaces[1:] = [align(one, spaces[0]).vectors for one in spaces[1:]]
     shared = [word for word in spaces[0].words if all(one.word_list.find(word) is not None for one in spaces)]
     if joins and not shared:
         raise SettingError(f"how={how!r} requires shared words, and there are none")
@@ -150,7 +146,7 @@ def lexicon_edges(space: Vectors, lexicon: Lexicon) -> set[tuple[int, int]]:
 def read_lexicon(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     """The related words of each word, joined over all its lines."""
     related: dict[str, list[str]] = {}
-    for line in stripped_lines(local_path(path)):
+    for line in read_text_lines(Path(path), "lexicon"):
         if words := line.split():
             related.setdefault(words[0], []).extend(words[1:])
     return related

@@ -1,29 +1,23 @@
 """Queries of the nearest words: terms and their weights, the search, and results; `Vectors` has the methods."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import wraps
-from inspect import signature
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, ParamSpec, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import SearchMethod
-from embeddings.setting_names import OUR_NAMES, normalize_name
 from embeddings.settings import check_list
 from embeddings.support import cosine
 from embeddings.support.dots import Dot
 from embeddings.support.logs import log
 from embeddings.support.result_table import PlottedTable
-from embeddings.vectors.index import Index, as_index, as_indexed_vectors
+from embeddings.vectors.index import Index, as_index, vectors_of
 from embeddings.vectors.word_vectors import HasVectors, WordVectors
 
-P = ParamSpec("P")
-T = TypeVar("T")
 Term = str | np.ndarray | tuple[str | np.ndarray, float]
 Query = Term | Sequence[Term]
 
@@ -39,21 +33,6 @@ class Neighbours(PlottedTable[tuple[str, float]]):
     def dots(self) -> list[Dot]:
         """The words at their scores."""
         return [Dot(word, "cosine", score) for word, score in self]
-
-
-def refuse_other_names(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a method so that a keyword of another tool raises a SettingError that names ours."""
-    parameters = signature(function).parameters
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        for name in kwargs:
-            ours = OUR_NAMES.get(normalize_name(name))
-            if name not in parameters and ours in parameters:
-                raise SettingError(f"{function.__name__} has no argument {name}: use {ours}")
-        return function(*args, **kwargs)
-
-    return call
 
 
 def nearest(
@@ -76,7 +55,7 @@ def nearest(
         top=top + max(map(len, excluded_rows)),
         restrict=restrict,
         method=method,
-        others=None if others is None else as_index(None, as_indexed_vectors(others)),
+        others=None if others is None else as_index(None, vectors_of(others)),
     )
     has_direction = [bool(row.any()) for row in rows]
     if not all(has_direction):
@@ -149,9 +128,4 @@ def word_rows(vectors: WordVectors, words: Sequence[str], *, normalize: bool) ->
     words = word_list(vectors, words)
     if not words:
         raise SettingError("words must be a list of at least one word")
-    try:
-        rows = vectors[words]
-    except UnknownWordError as error:  # gensim leaves such words out
-        advice = "to leave out such words, pass [word for word in words if word in vectors]"
-        raise UnknownWordError(f"{error}; {advice}") from None
-    return cosine.normalize(rows) if normalize else rows.astype(np.float64)
+    return cosine.normalize(vectors[words]) if normalize else vectors[words].astype(np.float64)

@@ -12,6 +12,7 @@ import numpy as np
 
 from embeddings.errors import S, SettingError
 from embeddings.settings import check_value
+from embeddings.support.arrow import starts_of
 from embeddings.vectors.compact_rows import CompactRows
 
 Word = str | bytes
@@ -88,9 +89,7 @@ def ngram_hashes(words: Sequence[Word], min_n: int, max_n: int, count: int = 1) 
 
 def concatenate_bytes(parts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
     """All bytes in one array, and the offset of each part, int64 (parts + 1,)."""
-    starts = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=starts[1:])
-    return np.frombuffer(b"".join(parts), np.uint8), starts
+    return np.frombuffer(b"".join(parts), np.uint8), starts_of(parts)
 
 
 def to_bytes(word: Word) -> bytes:

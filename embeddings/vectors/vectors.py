@@ -18,6 +18,7 @@ from embeddings.indexes.cosine_search import check_search, pair_cosines, product
 from embeddings.indexes.protocol import SearchMethod
 from embeddings.setting_names import InteropMixin
 from embeddings.settings import Positive, check_list, check_value
+from embeddings.settings.setting_fields import refuse_unknown
 from embeddings.support import cosine
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.foreign_files import format_errors
@@ -443,14 +444,13 @@ class Vectors(InteropMixin):
         return type(self)(self.word_list, self.matrix, counts=self.counts, compose=compose, word_form=form)
 
     def add_vectors(
-        self, words: Sequence[str], matrix: np.ndarray, *, counts: Sequence[int] | None = None, replace: bool = False
+        self, words: Sequence[str], matrix: np.ndarray, *, counts: Sequence[int] | None = None
     ) -> "Vectors":
-        """New Vectors with more words at the end; the original is unchanged.
+        """New Vectors with more words at the end; the original is unchanged, and words that it has keep their vectors.
 
         Arguments:
             matrix: (words, dim), a row for each of `words`.
             counts: occurrences of the new words; without them the result has no counts.
-            replace: words that already have a vector get the new one; otherwise they keep theirs.
 
         Raises:
             SettingError: a word is listed twice, or a vector holds NaN or infinity.
@@ -460,9 +460,6 @@ class Vectors(InteropMixin):
         # By spelling alone: "King" is new where there is only "king".
         is_new = np.array([self.word_list.find(word) is None for word in addition.words], dtype=bool)
         rows = np.concatenate([self.matrix, addition.matrix[is_new]])
-        if replace:
-            known_rows = np.flatnonzero(~is_new)
-            rows[[self.index(addition.words[row]) for row in known_rows]] = addition.matrix[known_rows]
         all_words = self.words + [addition.words[row] for row in np.flatnonzero(is_new)]
         all_counts = None
         if self.counts is not None and addition.counts is not None:
@@ -495,7 +492,7 @@ class Vectors(InteropMixin):
         """
         file_format.write(self, path, format=format, force=force, counts=counts, **options)
 
-    @search.refuse_other_names
+    @refuse_unknown
     def most_similar(
         self,
         positive: search.Query,
@@ -535,7 +532,7 @@ class Vectors(InteropMixin):
         excluded_rows += [self.index(word) for word in search.word_list(self, exclude) if word in self]
         return search.nearest(self, [(row, excluded_rows)], top, restrict, index, method, others)[0]
 
-    @search.refuse_other_names
+    @refuse_unknown
     def most_similar_many(
         self,
         queries: Iterable[search.Query],
@@ -551,7 +548,7 @@ class Vectors(InteropMixin):
         sums = [search.sum_terms(self, query, ()) for query in check_list("queries", queries, "queries")]
         return search.nearest(self, sums, top, restrict, index, method, others) if sums else []
 
-    @search.refuse_other_names
+    @refuse_unknown
     def analogy(
         self,
         a: str,
@@ -588,7 +585,7 @@ class Vectors(InteropMixin):
         """The cosine of two words, -1 to 1; 0 where a vector is zero."""
         return cosine.cosine(self._vector(a), self._vector(b))
 
-    @search.refuse_other_names
+    @refuse_unknown
     def n_similarity(self, words_a: Sequence[str], words_b: Sequence[str]) -> float:
         """The cosine of the means of two lists of words, whose vectors are not normalised first (as in gensim).
 
@@ -599,27 +596,18 @@ class Vectors(InteropMixin):
         a, b = (self.get_mean_vector(words, normalize=False) for words in (words_a, words_b))
         return cosine.cosine(a, b)
 
-    @search.refuse_other_names
-    def get_mean_vector(
-        self, words: Sequence[str], weights: Sequence[float] | np.ndarray | None = None, *, normalize: bool = True
-    ) -> np.ndarray:
-        """The mean vector (dim,) float32 of words: the weighted sum divided by the sum of the absolute weights.
+    @refuse_unknown
+    def get_mean_vector(self, words: Sequence[str], *, normalize: bool = True) -> np.ndarray:
+        """The mean vector (dim,) float32 of words.
 
         Arguments:
-            weights: one number for each word; all 1 if not given.
             normalize: bring each vector to length one first.
 
         Raises:
             UnknownWordError: a word has no vector (gensim leaves such words out).
-            SettingError: there are no words, the weights are not one finite number for each, or all are 0.
+            SettingError: there are no words.
         """
-        rows = search.word_rows(self, words, normalize=normalize)
-        factors = np.ones(len(words)) if weights is None else np.asarray(weights, dtype=np.float64)
-        if factors.shape != (len(words),) or not np.isfinite(factors).all() or not factors.any():
-            raise SettingError(
-                f"weights must be a finite number for each of {len(words)} words, not all 0, got {weights}"
-            )
-        return np.asarray(factors @ rows / np.abs(factors).sum(), dtype=np.float32)
+        return np.asarray(search.word_rows(self, words, normalize=normalize).mean(axis=0), dtype=np.float32)
 
     def doesnt_match(self, words: Sequence[str]) -> str:
         """The word furthest, by cosine, from the mean of the unit vectors of all; the first of several that tie.

@@ -43,7 +43,7 @@ def test_python_errors_name_the_setting(name, fact):
 
 def test_names_that_mean_nothing():
     assert advice("zzz", KNOWN) is None
-    with pytest.raises(TypeError, match="zzz"):
+    with pytest.raises(SettingError, match=r"zzz.*its settings: .*window"):
         em.SkipGram(zzz=1)
 
 

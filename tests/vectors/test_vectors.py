@@ -43,23 +43,20 @@ def test_add_vectors():
     more = vectors.add_vectors(["c", "a"], np.array([[2, 2], [7, 8]]))
     assert (more.words, more.counts) == (["a", "b", "c"], None)
     assert more.matrix.tolist() == [[1, 0], [0, 1], [2, 2]]
-    replaced = vectors.add_vectors(["c", "a"], [[2, 2], [7, 8]], counts=[2, 9], replace=True)
-    assert replaced.matrix.tolist() == [[7, 8], [0, 1], [2, 2]]
-    assert replaced.counts.tolist() == [5, 3, 2]
+    assert vectors.add_vectors(["c", "a"], [[2, 2], [7, 8]], counts=[2, 9]).counts.tolist() == [5, 3, 2]
     assert (len(vectors), vectors.matrix.tolist()) == (2, [[1, 0], [0, 1]])
 
 
 @needs_gensim
 @pytest.mark.golden
-@pytest.mark.parametrize("replace", [False, True])
-def test_add_vectors_equals_gensim(replace):
+def test_add_vectors_equals_gensim():
     from gensim.models import KeyedVectors
 
     keyed_vectors, vectors = KeyedVectors(2), Vectors(["a", "b"], np.eye(2))
     keyed_vectors.add_vectors(vectors.words, vectors.matrix)
     more = np.array([[2, 2], [7, 8]], np.float32)
-    keyed_vectors.add_vectors(["c", "a"], more, replace=replace)
-    result = vectors.add_vectors(["c", "a"], more, replace=replace)
+    keyed_vectors.add_vectors(["c", "a"], more)
+    result = vectors.add_vectors(["c", "a"], more)
     assert result.words == keyed_vectors.index_to_key
     assert result.matrix.tolist() == keyed_vectors.vectors.tolist()
 
