@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from embeddings.corpora.encoded_corpus import load_tags
-from embeddings.corpora.reading.sources import unusable_reason
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.models import model_files
@@ -90,8 +89,6 @@ def new_documents(form: Any, documents: Any, texts: Any, has_tags: bool) -> "Cor
     items = documents if texts is None else texts
     if isinstance(items, Corpus):
         return items
-    if reason := unusable_reason(items):
-        raise SettingError(f"texts must be a list of texts or a Corpus, got a {type(items).__name__}: {reason}")
     items = check_list("texts", items)
     # A list of single words may be one document or many texts, which only the caller knows.
     is_clear = texts is not None or has_tags or len(items) < 2

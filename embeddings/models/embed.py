@@ -12,7 +12,7 @@ from embeddings.corpora.reading.sources import Items, Source, Texts, resolve_sou
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import recorded_settings
-from embeddings.errors import CorpusError, FormatError, S, SettingError, marked
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
@@ -20,7 +20,7 @@ from embeddings.models.text_settings import corpus_settings
 from embeddings.settings import Positive, Range
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.vectors.pooling import DataType, Frequencies, Pool
-from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
 
 if TYPE_CHECKING:
     from embeddings.models.text_embedder import TextEmbedder
@@ -119,12 +119,11 @@ def text_embedder(
     from embeddings.models.text_embedder import TextEmbedder  # imports numba
 
     source = load_source(vectors)
-    settings = text_settings(source)
+    word_vectors, settings = as_vectors(source), text_settings(source)
     if tokenizer is not None:
         settings = {"tokenizer": tokenizer, "case": settings["case"]}
     if case is not None:
         settings = {**settings, "case": case}
-    word_vectors = source.vectors if isinstance(source, Model) else source
     tokenizer_file = word_vectors.tokenizer_file if tokenizer is None and case is None else None
     pool = options.pop("pool", None) or default_pool(source)
     vocabulary = word_frequencies(source) if pool == "sif" else None
@@ -136,7 +135,7 @@ def default_pool(source: "Vectors | Model") -> Pool:
 
     Also "mean" for results of `weight_vectors`, whose rows contain the weights.
     """
-    vectors = source.vectors if isinstance(source, Model) else source
+    vectors = as_vectors(source)
     pool: Any = vectors.text_pool or "sif"
     if pool not in get_args(Pool):
         raise FormatError(f"the vectors record the pooling {pool!r:.80}, which does not exist: set {S.pool}")
@@ -146,12 +145,8 @@ def default_pool(source: "Vectors | Model") -> Pool:
 
 
 def load_source(vectors: Any) -> "Vectors | Model":
-    """Vectors or a model, loaded if it is a path."""
-    if isinstance(vectors, str | os.PathLike):
-        return load_model_or_vectors(Path(vectors))
-    if not isinstance(vectors, Vectors | Model):
-        raise SettingError(f"vectors must be Vectors, a Model, or the path of either, got {vectors!r:.80}")
-    return vectors
+    """Vectors or a model, loaded if it is a path; `as_vectors` refuses other objects."""
+    return load_model_or_vectors(Path(vectors)) if isinstance(vectors, str | os.PathLike) else vectors
 
 
 def text_settings(source: "Vectors | Model") -> dict[str, Any]:
@@ -197,9 +192,4 @@ def text_sources(texts: Any) -> list[Source]:
         return [Items(Texts(texts))]
     if isinstance(texts, np.ndarray) and texts.ndim == 1:
         return [Items(Texts(texts.tolist()))]
-    try:
-        return resolve_source(texts)
-    except CorpusError as error:
-        if isinstance(texts, os.PathLike):
-            raise
-        raise SettingError(f"texts must be a list of texts or a table: {marked(error)}") from None
+    return resolve_source(texts)

@@ -51,18 +51,13 @@ def load(
     check_value("errors", errors, WordErrors, {})
     place, format = resolve(path)
     if table != VECTORS:
-        if format is not None and not format.has_model(place):
-            raise SettingError(f"{path} has no table {table!r}: only saved models have tables")
         model = load_model(path, allow_pickle=allow_pickle, errors=errors)
         if table == DOCUMENTS:
             return model.documents
         if table not in model.tables:
             raise SettingError(f"{path} has no table {table!r}; it has {', '.join([VECTORS, *model.tables])}")
-        matrix, words = model.tables[table], model.vectors.words
-        if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
-            problem = f"it is {matrix.dtype} {matrix.shape}, not one vector for each of {len(words)} words"
-            raise SettingError(f"cannot load the table {table!r} of {path} as vectors: {problem}")
-        return Vectors(words, matrix, counts=model.vectors.counts, word_form=model.vectors.word_form)
+        own = model.vectors
+        return Vectors(own.words, model.tables[table], counts=own.counts, word_form=own.word_form)
     if format is None:
         return Model.load(place).vectors
     vectors: Vectors = format.read(place, allow_pickle=allow_pickle, errors=errors)

@@ -75,6 +75,8 @@ REMOVED_VALUES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "c2w": {"objective": ("adaptive-softmax",)},
     "text-pairs": {"objective": ("contrastive", "cosine-regression", "rating-distribution")},
 }
+# of removed settings without which models load, but their unfinished runs would not go on as they began
+RUN_DEFAULTS = {"optimizer": "adagrad", "token_weights": "none", "dims": None}
 
 
 def remaining_settings(path: Path, trainer: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,8 +94,6 @@ OTHER_FOLDERS = {  # by the files in them
     "text-index.json": "is an index of texts: use `embeddings search`",
     "*.parquet": "has no model.json; as a folder of Parquet files, pass pyarrow.parquet.read_table(folder) to "
     "Vectors.from_arrow",
-    "embeddings.npy": "has the removed format numpy-folder: export the vectors again, as model2vec",
-    "projector_config.pbtxt": "has the removed format projector: export the vectors again, in another format",
 }
 
 

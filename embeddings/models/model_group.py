@@ -3,13 +3,15 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import index
 from pathlib import Path
 from typing import Any
 
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.model import Model
 from embeddings.models.model_files import GROUP_JSON
 from embeddings.support.files import atomic_write
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.records import check_fields, read_versioned, write_json
 
 FORMAT_VERSION = 1
@@ -42,9 +44,9 @@ class ModelGroup:
         path = Path(folder) / GROUP_JSON
         content = read_versioned(path, FORMAT_VERSION)
         check_fields(path, content, FIELDS)
-        if not all(type(seed) is int for name in ("seeds", "finished") for seed in content[name]):
-            raise FormatError(f"{path} is broken: a seed is not a whole number")
-        return cls(Path(folder), *(content[name] for name in FIELDS))
+        with format_errors(path):  # a seed that is a text could lead out of the folder
+            seeds, finished = (list(map(index, content[name])) for name in ("seeds", "finished"))
+        return cls(Path(folder), content["run"], seeds, finished)
 
     @property
     def missing(self) -> list[int]:

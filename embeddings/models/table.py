@@ -122,8 +122,6 @@ class Table:
         check_value("on_merge", self.on_merge, Literal[(None, *RULES)], {})
         for name, lowest in (("rows", 0), ("dim", 1), ("slots", 1)):
             check_value(name, getattr(self, name), int, {"ge": lowest})
-        if self.saved_as is None and self.on_continue in ("grow", "copy"):
-            raise DeclarationError(f"on_continue={self.on_continue!r} requires a table that is saved")
 
     @property
     def continuation(self) -> Continuation:

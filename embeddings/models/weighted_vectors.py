@@ -10,7 +10,7 @@ from embeddings.models.embed import load_source, text_batches_of, text_embedder
 from embeddings.models.model import MEAN, Model
 from embeddings.settings import Positive, Range, check_value
 from embeddings.vectors.pooling import common_components
-from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
 
 if TYPE_CHECKING:
     from embeddings.models.text_embedder import TextEmbedder
@@ -57,7 +57,7 @@ def weight_vectors(
     """
     check_value("weighting", weighting, WordWeighting, {})
     source = load_source(vectors)
-    dim = (source.vectors if isinstance(source, Model) else source).dim
+    dim = as_vectors(source).dim
     check_value("remove_components", remove_components, int, {"ge": 0, "le": dim - 1})
     check_value("pca", pca, int | None, {"ge": 1, "le": dim - remove_components})
     pool: Any = "mean" if weighting == "none" else weighting

@@ -1,7 +1,7 @@
 """The base of the estimators: a trainer with its settings as parameters, the seed, scikit-learn's tags."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, fields, is_dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -13,10 +13,9 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.columns import is_null
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.word_rules import TOKENIZER_SETTINGS
-from embeddings.errors import S, SettingError
+from embeddings.errors import SettingError
 from embeddings.models.model import Model
-from embeddings.registry import check_settings
-from embeddings.settings import check_value
+from embeddings.settings import check_list, check_value
 from embeddings.training.training_data import check_threads_and_seed
 
 ITEMS = "strings or lists of tokens"
@@ -28,12 +27,10 @@ def as_texts(source: Any) -> Texts:
 
     Nulls are empty texts.
     """
-    is_list = isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping)
-    if not is_list or getattr(source, "ndim", 1) != 1:  # iterating a frame would yield the names of its columns
-        shape = getattr(source, "shape", None)
-        given = f"{source!r:.80}" if shape is None else f"{type(source).__name__} of shape {shape}"
+    if getattr(source, "ndim", 1) != 1:  # iterating a frame would yield the names of its columns
+        given = f"{type(source).__name__} of shape {source.shape}"
         raise SettingError(f"texts must be a list of {ITEMS}, or one column of a table, got {given}")
-    texts = Texts(source.to_pylist() if hasattr(source, "to_pylist") else source)  # a pyarrow column
+    texts = Texts(check_list("texts", source, ITEMS))
     is_tokens = any(isinstance(text, Iterable) and not isinstance(text, str | bytes) for text in texts)
     for number, text in enumerate(texts):
         if is_null(text):
@@ -120,17 +117,13 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
         Raises:
             RegistryError: no trainer of this name is installed.
-            SettingError: a setting is unknown or out of range, or `trainer` is neither a name nor a trainer.
+            SettingError: a setting is unknown or out of range.
+            TypeError: `trainer` is neither a name nor a trainer.
         """
         trainer, settings = default if self.trainer is None else self.trainer, checked_settings(self.settings)
         if isinstance(trainer, str):
             return registry.create("trainer", trainer, dict(settings))
-        if isinstance(trainer, type) or not is_dataclass(trainer) or not hasattr(trainer, "train"):
-            raise SettingError(f"{S.trainer} must be a name or an object such as em.SkipGram(dim=50), got {trainer!r}")
-        kind = type(trainer).__name__
-        check_settings(kind, [field.name for field in fields(trainer)], settings)
-        trainer_object: Any = trainer
-        return replace(trainer_object, **settings)
+        return replace(trainer, **settings)
 
     def _check_no_training(self, parameter: str) -> None:
         """Refuse parameters of training next to a parameter that replaces it."""

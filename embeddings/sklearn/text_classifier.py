@@ -131,7 +131,6 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         texts = as_texts(X)
-        check_strings(texts)
         result = np.zeros((len(texts), len(self.classes_)))
         result[:, self._columns] = self.model_.classifier.predict_proba(texts, threads=self.threads)
         if not self.multilabel_:

@@ -19,7 +19,7 @@ from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.settings import check_value
 from embeddings.sklearn.estimator import TextVectorizer, as_texts, as_training_texts
 from embeddings.vectors.pooling import Frequencies, Pool
-from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -103,7 +103,7 @@ class MeanVectorizer(TextVectorizer):
         if self.vectors is None:
             trainer = self._make_trainer("skipgram")
             settings = self._text_settings(trainer.tokenizer, "lower")
-            source: Any = self._learn(trainer, Corpus(texts, **settings), seed)
+            source: Vectors | Model = self._learn(trainer, Corpus(texts, **settings), seed)
         else:
             source = load_source(self.vectors)
             self._check_no_training("vectors")
@@ -113,7 +113,7 @@ class MeanVectorizer(TextVectorizer):
                 settings = {"tokenizer": None, "case": settings["case"]}
             settings = self._text_settings(**settings)
         self.model_ = source if isinstance(source, Model) else None
-        self.vectors_: Vectors = source.vectors if isinstance(source, Model) else source
+        self.vectors_ = as_vectors(source)
         self._embedder = TextEmbedder(
             self.vectors_, settings, self.pool or default_pool(source), self.constant, self.frequencies,
             self.remove_components, self.normalize, vocabulary=word_frequencies(source),

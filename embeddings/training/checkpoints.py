@@ -32,7 +32,7 @@ from zlib import crc32
 import numpy as np
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError, S, SettingError, marked
-from embeddings.models.model_files import remaining_settings
+from embeddings.models.model_files import RUN_DEFAULTS, remaining_settings
 from embeddings.settings import check_value
 from embeddings.support import tensors
 from embeddings.support.cache_folder import cache_folder, temporary_root
@@ -326,9 +326,6 @@ def read_state(path: Path) -> RunState:
     return RunState(*read_record(path), tensors.load(path / TENSORS))
 
 
-DEFAULTS = {"optimizer": "adagrad", "token_weights": "none", "dims": None}  # of settings of earlier versions
-
-
 def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fingerprint and the values of the checkpoint in a folder."""
     record = path / RECORD
@@ -337,8 +334,7 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     fingerprint, values = content["fingerprint"], content["values"]
     settings = fingerprint.get("settings")
     if isinstance(settings, dict):
-        # models with these settings load, but their unfinished runs would go on without them
-        needed = {name: settings[name] for name, value in DEFAULTS.items() if settings.get(name, value) != value}
+        needed = {name: settings[name] for name, value in RUN_DEFAULTS.items() if settings.get(name, value) != value}
         trainer = str(fingerprint.get("trainer"))
         added = {"device": "cpu"} if trainer in ("skipgram", "cbow") else {}  # earlier versions had no other
         fingerprint["settings"] = added | remaining_settings(record, trainer, settings) | needed

@@ -15,11 +15,8 @@ def vectors():
 
 @pytest.mark.parametrize(
     ("file", "fact"),
-    [
-        ("part-0.parquet", "from_arrow"), ("embeddings.npy", "model2vec"), ("projector_config.pbtxt", "projector"),
-        ("text-index.json", "search"),
-    ],
-)  # fmt: skip
+    [("part-0.parquet", "from_arrow"), ("embeddings.npy", r"model\.json"), ("text-index.json", "search")],
+)
 def test_folders_of_another_kind_are_refused_with_what_to_do(tmp_path, file, fact):
     (tmp_path / file).touch()
     for read in (load, load_model):

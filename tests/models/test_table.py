@@ -43,8 +43,6 @@ def test_continuation_follows_from_the_axis(axis, expected):
     [
         ({"axis": "sentences"}, "axis.*words.*'sentences'"),
         ({"on_continue": "keep"}, "on_continue.*grow"),
-        ({"on_continue": "grow", "saved_as": None}, "on_continue='grow'.*saved"),
-        ({"on_continue": "copy", "saved_as": None}, "on_continue='copy'.*saved"),
         ({"rows": 2.5}, "rows.*2.5"),
         ({"dim": 0}, "dim.*0"),
         ({"rows": -1}, "rows.*-1"),

@@ -121,14 +121,14 @@ def test_numbers_are_refused(fitted, numbers, message):
 INVALID_PARAMETERS = {
     em.sklearn.MeanVectorizer: [
         ({"trainer": "skipgrams"}, RegistryError, "'skipgrams'"),
-        ({"trainer": 3}, SettingError, "trainer must be a name"),
-        ({"trainer": em.SkipGram}, SettingError, "trainer must be a name"),
+        ({"trainer": 3}, TypeError, "dataclass instances"),
+        ({"trainer": em.SkipGram}, TypeError, "dataclass instances"),
         ({"settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
         ({"trainer": em.CBOW(), "settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
         ({"settings": {"dim": 0}}, SettingError, "dim.*0"),
         ({"settings": 3}, TypeError, "mapping"),
         ({"settings": {3: 3}}, TypeError, "strings"),
-        ({"vectors": 3}, SettingError, "vectors must be.*3"),
+        ({"vectors": 3}, SettingError, "expected Vectors.*3"),
         ({"vectors": "nowhere"}, EmbeddingsError, "nowhere"),
         ({"pool": "sif", "constant": 0}, SettingError, "constant.*1e-09"),
         ({"pool": "sif", "constant": float("nan")}, SettingError, "constant.*nan"),
