@@ -100,7 +100,7 @@ def dense_matrix(path: Path, rows: Rows) -> np.ndarray:
     """The numbers of a matrix; refuses a quantised one."""
     if isinstance(rows, DenseRows):
         return rows.table
-    raise FormatError(f"{path}: {fasttext_file.QUANTISED}")
+    raise FormatError(f"{path} {fasttext_file.QUANTISED}")
 
 
 def describe(path: Path) -> dict[str, Any]:

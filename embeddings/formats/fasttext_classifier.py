@@ -13,7 +13,9 @@ from embeddings.errors import FormatError
 from embeddings.formats import fasttext_file
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, Rows
 from embeddings.support.cosine import row_blocks
+from embeddings.support.foreign_files import format_errors
 from embeddings.support.logs import log
+from embeddings.support.word_list import sum_counts
 from embeddings.vectors.file_format import decode_words
 from embeddings.vectors.product_quantisation import decode, decoded_size, row_norms
 
@@ -45,9 +47,8 @@ def read_classifier(path: Path, *, errors: str = "strict") -> LabelPredictor:
     if quantised and decoded_size(quantised) > max(SMALL_BYTES, MAX_EXPANSION * quantised.table.size):
         problem = f"the parts of its quantised output matrix are too large: {quantised.part_size} columns"
         raise FormatError(f"{path}: {problem}")
-    # in Python integers: the sum of int64 would wrap around without an error
-    if sum(contents.label_counts.tolist()) >= 1 << 63:
-        raise FormatError(f"{path} is broken: the sum of the counts of its labels is too large")
+    with format_errors(path):
+        sum_counts(contents.label_counts)
     return LabelPredictor(
         labels=decode_words(contents.entries(header.words, header.entries), errors, f"{path}, label", 1),
         label_counts=contents.label_counts,

@@ -41,7 +41,7 @@ CBOW, SKIPGRAM, SUPERVISED = 1, 2, 3
 MODELS = {CBOW: "cbow", SKIPGRAM: "skipgram", SUPERVISED: "supervised"}
 LOSSES = {1: "hierarchical softmax", 2: "negative sampling", 3: "softmax", 4: "one against all"}
 NEGATIVE_SAMPLING = LOSSES[2]
-QUANTISED = "its matrices are quantised, so it can only classify texts; for vectors use the .bin file it was made from"
+QUANTISED = "has quantised matrices, so it can only classify texts; for vectors use the .bin file it was made from"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,13 +126,10 @@ def read_header(path: Path, start: bytes) -> Header:
         raise FormatError(f"{path} is truncated or not a fastText model")
     if not 0 <= header.version <= VERSION:
         raise FormatError(f"{path} has fastText version {header.version}; versions up to {VERSION} are supported")
-    has_buckets = header.buckets or not header.has_ngrams
-    if not is_plausible(header) or not -1 <= header.pruned_size <= header.buckets or not has_buckets:
+    can_have_ngrams = header.buckets and header.max_n <= MAX_NGRAM_LENGTH
+    is_possible = is_plausible(header) and (can_have_ngrams or not header.has_ngrams)
+    if not is_possible or not -1 <= header.pruned_size <= header.buckets:
         raise FormatError(f"{path} is broken: its header contains impossible numbers")
-    if header.has_ngrams and header.max_n > MAX_NGRAM_LENGTH:
-        raise FormatError(
-            f"{path} has n-grams of up to {header.max_n} characters; at most {MAX_NGRAM_LENGTH} are supported"
-        )
     return header
 
 
@@ -168,8 +165,7 @@ def read_centroids(parts: "PartReader", dim: int) -> tuple[int, np.ndarray]:
     size = CENTROIDS * dim * 4
     parts.check_size(size, "the centroids of a matrix")
     centroids = np.frombuffer(parts.read(size), "<f4")
-    if not np.isfinite(centroids).all():
-        raise FormatError(f"{parts.path} is broken: its centroids contain NaN or infinity")
+    parts.require(np.isfinite(centroids).all(), "is broken: its centroids contain NaN or infinity")
     return part_size, centroids
 
 
@@ -251,14 +247,18 @@ class PartReader:
         """The next `size` bytes; refuses a file that ends earlier."""
         while len(self.read_ahead) < size and (data := self.stream.read(size - len(self.read_ahead))):
             self.read_ahead += data
-        if len(self.read_ahead) < size:
-            raise FormatError(f"{self.path} is truncated: it ends after {self.position + len(self.read_ahead)} bytes")
+        end = self.position + len(self.read_ahead)
+        self.require(len(self.read_ahead) >= size, f"is truncated: it ends after {end} bytes")
         return self.consume(size)
+
+    def require(self, is_met: Any, problem: str) -> None:
+        """Refuse the file unless a requirement is met."""
+        if not is_met:
+            raise FormatError(f"{self.path} {problem}")
 
     def expect(self, name: str, value: Any, expected: Any) -> None:
         """Refuse a value that does not follow from the header."""
-        if value != expected:
-            raise FormatError(f"{self.path} is broken: the {name} is {value}, not {expected}")
+        self.require(value == expected, f"is broken: the {name} is {value}, not {expected}")
 
     def consume(self, size: int) -> bytes:
         """Remove and return the first `size` of the bytes read ahead."""
@@ -268,8 +268,8 @@ class PartReader:
 
     def check_size(self, size: int, what: str) -> None:
         """Refuse a part that cannot fit in the rest of the file."""
-        if size > self.max_size - self.position:
-            raise FormatError(f"{self.path} is truncated or broken: {what} would take {size} bytes, beyond its end")
+        fits = size <= self.max_size - self.position
+        self.require(fits, f"is truncated or broken: {what} would take {size} bytes, beyond its end")
 
     def entries(self, number: int) -> tuple[np.ndarray, ...]:
         """The text, starts, counts, kinds and slots of the dictionary; refuses duplicates and words above 1 MiB.
@@ -287,9 +287,9 @@ class PartReader:
             parts.append(part)
             found += len(part[1])
             self.consume(size)
-            if not size and (not data or len(self.read_ahead) > MAX_WORD_BYTES):
-                why = "is truncated: it ends" if not data else "is broken: it has no end mark"
-                raise FormatError(f"{self.path} {why} within word {found + 1} of {number}")
+            why = "is truncated: it ends" if not data else "is broken: it has no end mark"
+            has_word = size or (data and len(self.read_ahead) <= MAX_WORD_BYTES)
+            self.require(has_word, f"{why} within word {found + 1} of {number}")
         text, lengths, counts, kinds = map(np.concatenate, zip(*parts, strict=True))
         starts, slots = self.index(text, lengths)
         return text, starts, counts, kinds, slots
@@ -332,16 +332,16 @@ class PartReader:
     def quantisation_flag(self, header: Header) -> bool:
         """Whether the next matrix is quantised, which only matrices of supervised models are."""
         is_quantised = bool(header.version) and read_flag(self)
-        if is_quantised and header.model != SUPERVISED:
-            raise FormatError(f"{self.path}: {QUANTISED}")
+        self.require(not is_quantised or header.model == SUPERVISED, QUANTISED)
         return is_quantised
 
     def matrices(self, header: Header) -> tuple[Rows, Rows]:
         """The input and the output matrix; as in fastText, the output can be quantised only if the input is."""
         is_quantised = self.quantisation_flag(header)
         is_pruned = header.pruned_size > 0 or (header.pruned_size == 0 and header.model == SUPERVISED)
-        if is_pruned and not is_quantised:  # fastText refuses it too
-            raise FormatError(f"{self.path} is broken: its buckets are pruned, but its input matrix is not quantised")
+        # fastText refuses it too
+        problem = "is broken: its buckets are pruned, but its input matrix is not quantised"
+        self.require(is_quantised or not is_pruned, problem)
         inputs: Rows
         if is_quantised:
             inputs = read_quantised(self, "input", header.input_rows, header.dim)
@@ -376,18 +376,16 @@ def read_contents(path: Path) -> Contents:
         parts.consume(header.size)
         text, starts, counts, kinds, slots = parts.entries(header.entries)
         expected = np.repeat([WORD, LABEL], [header.words, header.labels])
-        if not np.array_equal(kinds, expected) or counts.min(initial=0) < 0:
-            raise FormatError(f"{path} is broken: its entries must be {header.words} words, then labels, with counts")
+        is_sorted = np.array_equal(kinds, expected) and counts.min(initial=0) >= 0
+        parts.require(is_sorted, f"is broken: its entries must be {header.words} words, then labels, with counts")
         bucket_rows = np.empty((0, 2), np.int32)
         if (left := header.pruned_size) > 0:
             parts.check_size(2 * left * PRUNED_ENTRY.itemsize, f"{left} buckets")
             bucket_rows = np.frombuffer(parts.read(2 * left * PRUNED_ENTRY.itemsize), PRUNED_ENTRY).reshape(left, 2)
             is_used = bucket_rows.max(axis=0) < (header.buckets, left)
-            if bucket_rows.min() < 0 or not is_used.all():
-                raise FormatError(f"{path} is broken: a bucket or its row is out of range")
+            parts.require(bucket_rows.min() >= 0 and is_used.all(), "is broken: a bucket or its row is out of range")
         inputs, outputs = parts.matrices(header)
-        if parts.read_ahead or stream.read(1):
-            raise FormatError(f"{path} is broken: bytes follow its last matrix")
+        parts.require(not parts.read_ahead and not stream.read(1), "is broken: bytes follow its last matrix")
     return Contents(header, text, starts, counts, slots, bucket_rows, inputs, outputs)
 
 

@@ -50,7 +50,7 @@ HEADER_NUMBERS = {  # offset, format and broken values of each
     "loss": (32, "<i", [0, 9, -5], "impossible"),
     "model": (36, "<i", [0, 9, 3], "impossible|supervised|matrix is"),
     "buckets": (40, "<i", [-1, 0, 49, 51, 2**31 - 1], "impossible|no buckets|matrix is"),
-    "max_n": (48, "<i", [101, 2**31 - 1], "n-grams of up to"),
+    "max_n": (48, "<i", [101, 2**31 - 1], "impossible"),
     "subsample": (56, "<d", [-1.0, 2.0, float("nan")], "impossible"),
     "entries": (64, "<i", [-1, 0, 10, 2**31 - 1], "impossible"),
     "words": (68, "<i", [-1, 0, 10, 2**31 - 1], "impossible"),

@@ -235,7 +235,7 @@ def test_unknown_formats_folders_and_error_handlers(tmp_path, small):
     with pytest.raises(SettingError, match=r"errors.*skip"):
         em.load(tmp_path / "v.txt", errors="skip")
     result = expect("export", tmp_path / "v.txt", tmp_path / "w.bin", "--table", "output", code=2)
-    assert "output" in result.stderr
+    assert "not a whole model" in result.stderr
 
 
 def test_a_saved_model_is_never_replaced_by_a_folder_of_another_tool(tmp_path, small):
