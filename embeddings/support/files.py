@@ -254,13 +254,8 @@ def rename_to_new(temporary: Path, target: Path) -> None:
 def link_or_rename(temporary: Path, target: Path) -> None:
     """Rename on a system that cannot refuse to replace: files by a link; folders replace only an empty folder."""
     if temporary.is_file():
-        try:
+        with suppress(OSError):  # the target exists, or the file system has no links
             os.link(temporary, target)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without links
-            pass
-        else:
             temporary.unlink()
             return
     if os.path.lexists(target) and not (target.is_dir() and temporary.is_dir()):

@@ -22,9 +22,9 @@ def text(value: object) -> Html:
 
 
 def tag(name: str, *inside: object, **attributes: object) -> Html:
-    """Build an element; attributes that are None are omitted, `class_` is class and `view_box` is viewBox."""
-    names = {key: "viewBox" if key == "view_box" else key.rstrip("_").replace("_", "-") for key in attributes}
-    markup = "".join(f' {names[key]}="{text(value)}"' for key, value in attributes.items() if value is not None)
+    """Build an element; attributes that are None are omitted, and `class_` is class."""
+    given = {name.rstrip("_"): value for name, value in attributes.items() if value is not None}
+    markup = "".join(f' {name}="{text(value)}"' for name, value in given.items())
     return Html(f"<{name}{markup}>{''.join(map(text, inside))}</{name}>")
 
 

@@ -46,13 +46,12 @@ def write_json(path: Path, value: Any) -> None:
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read_versioned(path: Path, *versions: int) -> dict[str, Any]:
-    """Read a record of one of the given versions."""
+def read_versioned(path: Path, version: int) -> dict[str, Any]:
+    """Read a record of the given version."""
     record = read_json(path)
-    version = record.get("format_version") if isinstance(record, dict) else None
-    if version not in versions:
-        known = " and ".join(map(str, versions))
-        raise FormatError(f"{path} has format version {version!r:.80}; this package reads {known}")
+    own = record.get("format_version") if isinstance(record, dict) else None
+    if own != version:
+        raise FormatError(f"{path} has format version {own!r:.80}; this package reads {version}")
     return dict(record)
 
 
@@ -115,12 +114,9 @@ class RecordFolder:
 def check_checksum(path: Path, expected: object, record: str) -> None:
     """Refuse a file that cannot be read, or whose checksum differs from the one in a record."""
     check_no_stream(path)
-    try:
-        is_changed = checksum(path) != expected
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from None
-    if is_changed:
-        raise FormatError(f"{path} is truncated or changed: its checksum differs from the one in {record}")
+    with format_errors(path):
+        if checksum(path) != expected:
+            raise FormatError(f"{path} is truncated or changed: its checksum differs from the one in {record}")
 
 
 def checksum(path: Path) -> str:

@@ -165,13 +165,13 @@ def plotting() -> Any:
     return plots
 
 
-class TabularResult:
+class TabularResult(ABC):
     """A result that shows itself as tables; a subclass defines `tables`, the first of which is its data frame."""
 
     @property
+    @abstractmethod
     def tables(self) -> Sequence[ResultTable[Any]]:
         """All tables; empty ones are not shown."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return "\n\n".join(repr(one) for one in self.tables if one) or "no rows"

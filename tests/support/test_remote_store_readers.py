@@ -24,9 +24,9 @@ def quick(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def read(server, **options):
-    with RemoteReader(parse_address(f"{server.url}/text.txt"), **options) as reader:
-        return reader.read(10**9) if options else b"".join(iter(lambda: reader.read(50_000), b""))
+def read(server):
+    with RemoteReader(parse_address(f"{server.url}/text.txt")) as reader:
+        return b"".join(iter(lambda: reader.read(50_000), b""))
 
 
 @pytest.mark.parametrize("attributes", [{}, {"has_ranges": False}, {"has_ranges": False, "is_chunked": True}])
@@ -35,15 +35,6 @@ def test_a_file_is_read_whole_with_and_without_ranges(attributes):
         assert read(server) == TEXT
         parts = [headers.get("Range") for _, headers in server.requests]
     assert (len([part for part in parts if part and part != "bytes=0-0"]) > 5) == (not attributes)
-
-
-@pytest.mark.parametrize("has_ranges", [True, False])
-@pytest.mark.parametrize(("start", "stop"), [(0, 10), (100_000, 300_000), (len(TEXT) - 5, len(TEXT) + 99), (7, 7)])
-def test_a_part_of_a_file_is_read(has_ranges, start, stop):
-    with web_server(files={"/text.txt": TEXT}, has_ranges=has_ranges) as server:
-        address = parse_address(f"{server.url}/text.txt")
-        with RemoteReader(address, start, stop) as reader:
-            assert b"".join(iter(lambda: reader.read(50_000), b"")) == TEXT[start:stop]
 
 
 def test_at_the_end_of_a_file_nothing_is_requested():

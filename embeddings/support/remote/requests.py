@@ -136,8 +136,9 @@ def attempt(
     one with a permanent error, and SettingError if the time limit is not valid.
     """
     # a write that is abandoned on its thread could still appear after the command has ended
-    wait = FIRST_WAIT
-    for number in range(1, attempts + 1):
+    wait, number = FIRST_WAIT, 0
+    while True:
+        number += 1
         try:
             return action() if writes else interruptible(action)
         except (RemoteError, SettingError, MemoryError):
@@ -148,7 +149,6 @@ def attempt(
             log.debug("%s: attempt %d failed: %s", address, number, reason(error))
         time.sleep(wait)
         wait *= 2
-    raise AssertionError("unreachable")
 
 
 def may_pass(error: Exception) -> bool:

@@ -393,7 +393,7 @@ N_AHEAD = 4  # ranges that are read at a time
 
 
 class RemoteReader(io.RawIOBase):
-    """Reads a file, or the bytes from `start` up to `stop`, in order; several ranges are fetched ahead of the reader.
+    """Reads a file in order; several ranges are fetched ahead of the reader.
 
     A range is requested again if its connection drops. Without ranges, the file is requested again from its start,
     and what was read already is skipped.
@@ -402,16 +402,13 @@ class RemoteReader(io.RawIOBase):
         RemoteError: the file does not exist or cannot be read, or changes while it is read.
     """
 
-    def __init__(self, address: Address, start: int = 0, stop: int | None = None) -> None:
+    def __init__(self, address: Address) -> None:
         self.address, self.status = address, file_status(address)
         self.store = open_store(address)
         self.is_closed = Event()
         self.data, self.offset = b"", 0
         size = self.status.size
-        if self.status.has_ranges and size is not None:
-            self.parts = self.fetch_ahead(start, size if stop is None else min(stop, size))
-        else:
-            self.parts = self.read_whole(start, stop)
+        self.parts = self.read_whole() if size is None or not self.status.has_ranges else self.fetch_ahead(size)
 
     def readable(self) -> bool:
         """Return true."""
@@ -429,11 +426,11 @@ class RemoteReader(io.RawIOBase):
         self.offset += size
         return size
 
-    def fetch_ahead(self, start: int, stop: int) -> Iterator[bytes]:
+    def fetch_ahead(self, size: int) -> Iterator[bytes]:
         """Yield the ranges of the file in order, while threads fetch the next ranges."""
         # the first range is small: recognising a format needs its beginning only
-        borders = chain([start], range(start + FIRST_PART, stop, PART_SIZE), [stop])  # lazy: a server names the size
-        ranges = pairwise(borders if stop > start else [])
+        borders = chain([0], range(FIRST_PART, size, PART_SIZE), [size])  # lazy: a server names the size
+        ranges = pairwise(borders if size else [])
         if (first := next(ranges, None)) is not None:
             yield self.fetch(*first)
         yield from requests.map_ahead(lambda borders: self.fetch(*borders), ranges, N_AHEAD)
@@ -451,24 +448,21 @@ class RemoteReader(io.RawIOBase):
 
         return requests.attempt(self.address, read_range)
 
-    def read_whole(self, start: int, stop: int | None) -> Iterator[bytes]:
+    def read_whole(self) -> Iterator[bytes]:
         """Yield the bytes of a file without ranges."""
         assert isinstance(self.store, WebStore)  # object stores have ranges
-        position, attempts = start, 0
+        position, attempts = 0, 0
         while True:
             attempts += 1
-            skip, room = position, None if stop is None else stop - position
+            skip = position
             try:
                 for part in self.store.stream(self.address, self.status):
-                    data = part[skip:][:room]
+                    data = part[skip:]
                     skip = max(0, skip - len(part))
-                    room = None if room is None else room - len(data)
                     position += len(data)
                     if data:
                         attempts = 1
                         yield data
-                    if room == 0:
-                        return
                 return
             except OSError as error:
                 if attempts >= requests.ATTEMPTS or not requests.may_pass(error):
