@@ -9,9 +9,8 @@ from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORMAT, OUTPUT, VECTOR_INPUT, Output, from_signature, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
-from embeddings.cli.saving import check_not_input
+from embeddings.cli.saving import check_vector_output
 from embeddings.models.loading import load
-from embeddings.vectors import file_format
 from embeddings.vectors.align import align
 
 
@@ -50,16 +49,14 @@ def command(
     outputs = [path for path in (out, onto_out) if path is not None]
     inputs = [("VECTORS", Path(vectors)), ("ONTO", Path(onto))]
     for path in outputs:
-        check_not_input(file_format.output_files(path, format=format), inputs)
-        file_format.check_export(path, format=format, force=output.force)
+        check_vector_output(path, inputs, format, force=output.force)
         inputs.append(("--out", Path(path)))
     first, second = (load(path, **reading) for path in (vectors, onto))
     result = align(first, second, method=method, **settings, progress=Bar(output.quiet or output.as_json))
     for path, aligned in zip(outputs, (result.vectors, result.onto), strict=False):
         aligned.save(path, format, force=output.force)
     if output.as_json:
-        record = {"pairs": len(result.pairs), "residual": result.residual}
-        print_json({"files": outputs, **record})
+        print_json({"files": outputs, "pairs": len(result.pairs), "residual": result.residual})
         return
     note(
         f"aligned by {quantity(len(result.pairs), 'pair')} of words: relative residual {result.residual:.3f}; "

@@ -12,7 +12,7 @@ from embeddings.cli import evaluation_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORCE, JSON, PLOT, Drawing, exclude, option, require
 from embeddings.cli.output import note, print_rows
-from embeddings.cli.vector_input import check_paths, parse_runs
+from embeddings.cli.vector_input import parse_runs
 from embeddings.eval import Suite
 from embeddings.eval.statistics.results import RUNS, ItemScores, Scores, result_cells
 from embeddings.eval.tasks.evaluation_kind import Evaluable
@@ -114,9 +114,8 @@ class Evaluation:
         suite = Suite.read(**settings, encoding_errors=read_options["errors"])
         # a misspelled path of the last vectors must not be found after hours of scoring the first
         runs = list(map(parse_runs, vectors))
-        check_paths(path for _, paths in runs for path in paths)
         for path in (path for _, paths in runs for path in paths):
-            if not suite.of_classifiers and not is_text_index(path) and has_classifier(path):
+            if not is_text_index(path) and has_classifier(path) and not suite.of_classifiers:
                 note(f"{path} is a classifier, whose word vectors predict labels; --labels evaluates its predictions")
 
         def load(path: str) -> Evaluable:

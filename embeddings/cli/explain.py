@@ -44,8 +44,7 @@ def command(
     VECTORS were trained on; it is read as in training, is encoded once and then read from the cache.
     """
     source = load_model_or_vectors(vectors, **reading)
-    settings = corpus_options.corpus_arguments({**settings, "encoding_errors": reading["errors"]})
-    text = read_as_in_training(corpus, source, settings, quiet)[0]
+    text = read_as_in_training(corpus, source, settings, reading["errors"], quiet)[0]
     evidence = explain(source, text, word, other, **shown)
     if evidence.same_corpus is False:
         note("these vectors were trained on another text or with other settings: its contexts may differ")
@@ -60,9 +59,10 @@ def command(
 
 
 def read_as_in_training(
-    corpus: str, source: Model | Vectors, settings: dict[str, Any], quiet: bool
+    corpus: str, source: Model | Vectors, options: dict[str, Any], errors: str, quiet: bool
 ) -> tuple[Corpus, EncodedCorpus]:
     """A text, read and encoded as in the training of a model; for other vectors as the options say."""
+    settings = corpus_options.corpus_arguments({**options, "encoding_errors": errors})
     if isinstance(source, Model) and isinstance(source.record.get("text"), dict):
         recorded = corpus_settings(source)
         for name in settings.keys() & {*recorded, "phrases", "joiner", "phrase_mode"}:

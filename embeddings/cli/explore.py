@@ -87,7 +87,7 @@ def command(
     explored = as_vectors(source) if source is not None else load(vectors, table="documents", **reading)
     text = None
     if corpus is not None and source is not None:
-        text = read_as_in_training(corpus, source, {**settings, "encoding_errors": reading["errors"]}, quiet)[0]
+        text = read_as_in_training(corpus, source, settings, reading["errors"], quiet)[0]
 
     from embeddings.analysis.stability_runs import StabilityRuns  # these import a trainer, and scipy
     from embeddings.explorer.http_server import ExplorerServer

@@ -1,6 +1,5 @@
 """`embeddings induce`: compute vectors of new words from contexts."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,12 @@ from embeddings.cli.options import (
 )
 from embeddings.cli.output import note, print_rows, quantity
 from embeddings.cli.progress_bar import Bar
-from embeddings.cli.saving import check_not_input, save_vectors
+from embeddings.cli.saving import check_vector_output, save_vectors
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.support.text_lines import read_text_lines
-from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 OF_MAP = ("min_count", "ridge")  # options of the fit alone
@@ -47,10 +45,10 @@ MAP, MEAN = "a-la-carte", "mean"
         OUT_FILE,
         FORMAT,
         option("--only-new", "Write only the new words, without those of VECTORS.", bool),
-        *from_signature(ContextInducer.induce, min_contexts=None),
         *shared(
             "fit",
             dict,
+            *from_signature(ContextInducer.induce, min_contexts=None),
             option(
                 "--method",
                 "a-la-carte maps the mean of the vectors around a word; mean takes it as it is.",
@@ -58,17 +56,17 @@ MAP, MEAN = "a-la-carte", "mean"
                 default=MAP,
             ),
             *grouped("map", from_signature(fit_context_map, **FIT_OPTIONS), ()),
+            THREADS,
         ),
         *corpus_options.options(omit=("encoding_errors",)),
         *corpus_options.PHRASE_OPTIONS,
-        THREADS,
         *OUTPUT,
         *VECTOR_INPUT,
     ],
 )  # fmt: skip
 def command(
-    *, vectors: str, corpus: str, words: str, out: str, format: str | None, only_new: bool, min_contexts: int,
-    fit: dict[str, Any], threads: int | None, output: Output, reading: dict[str, Any], **settings: Any,
+    *, vectors: str, corpus: str, words: str, out: str, format: str | None, only_new: bool, fit: dict[str, Any],
+    output: Output, reading: dict[str, Any], **settings: Any,
 ) -> None:  # fmt: skip
     """Compute vectors of new WORDS from their contexts in CORPUS, in the space of VECTORS.
 
@@ -80,18 +78,17 @@ def command(
     for name in filter(is_given, OF_MAP if fit["method"] == MEAN else ()):
         raise click.UsageError(f"{shown(name)} requires --method {MAP}")
     inputs = [("VECTORS", Path(vectors)), ("CORPUS", Path(corpus)), ("WORDS", Path(words))]
-    check_not_input(file_format.output_files(out, format=format), inputs)
-    file_format.check_export(out, format=format, force=output.force)
+    check_vector_output(out, inputs, format, force=output.force)
+    min_contexts = fit.pop("min_contexts")
     new_words = [line for line in read_text_lines(Path(words), "list of words") if line.strip()]
     if not new_words:
         raise CorpusError(f"{words} has no words: write one on each line")
     source = load_model_or_vectors(vectors, **reading)
-    encoded = read_as_in_training(corpus, source, {**settings, "encoding_errors": reading["errors"]}, output.quiet)[1]
+    encoded = read_as_in_training(corpus, source, settings, reading["errors"], output.quiet)[1]
     if isinstance(source, Model) and source.record.get("corpus", encoded.fingerprint) != encoded.fingerprint:
         note("these vectors were trained on another text or with other settings: its contexts may differ")
     with Bar(output.quiet, "reading contexts") as bar:
-        inducer = new_inducer(source, encoded, fit, threads, bar)
-        result = inducer.induce(new_words, min_contexts=min_contexts)
+        result = new_inducer(source, encoded, fit, bar).induce(new_words, min_contexts=min_contexts)
     if result.known:
         note(f"these words have a vector already and keep it: {', '.join(result.known)}")
     if result.missing:
@@ -110,15 +107,11 @@ def command(
     )
 
 
-def new_inducer(
-    source: Model | Vectors, encoded: EncodedCorpus, fit: Mapping[str, Any], threads: int | None,
-    bar: Bar,
-) -> ContextInducer:  # fmt: skip
+def new_inducer(source: Model | Vectors, encoded: EncodedCorpus, fit: dict[str, Any], bar: Bar) -> ContextInducer:
     """The inducer for the options of a command, its map fitted unless it takes means as they are."""
-    settings = {name: value for name, value in fit.items() if name != "method"}
-    if fit["method"] == MEAN:
-        return ContextInducer(source, encoded, threads=threads, window=settings["window"])
-    fitted = fit_context_map(source, encoded, threads=threads, **settings, progress=bar)
+    if fit.pop("method") == MEAN:
+        return ContextInducer(source, encoded, threads=fit["threads"], window=fit["window"])
+    fitted = fit_context_map(source, encoded, **fit, progress=bar)
     cosine = f"the mean cosine of their vectors and the mapped contexts is {fitted.mean_cosine:.3f}"
     bar.notice(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")
-    return ContextInducer(source, encoded, fitted, threads=threads)
+    return ContextInducer(source, encoded, fitted, threads=fit["threads"])

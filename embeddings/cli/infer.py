@@ -11,7 +11,7 @@ from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, Output, from_signature, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import Bar, read_corpus
-from embeddings.cli.saving import check_not_input, check_outside_corpus, save_vectors
+from embeddings.cli.saving import check_outside_corpus, check_vector_output, save_vectors
 from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.corpus import Corpus
 from embeddings.formats.build_vectors import check_words
@@ -19,7 +19,6 @@ from embeddings.models.document_vectors import document_names
 from embeddings.models.loading import load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
-from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 
@@ -47,9 +46,8 @@ def command(
     a document's vector depends only on the document and the seed. A document without known words gets a zero vector.
     Documents are named by their tags, which must be distinct, or by numbers from 0.
     """
-    targets = file_format.output_files(out, format=format)
-    check_not_input(targets, [("MODEL", Path(model)), *(("CORPUS", Path(part)) for part in corpus)])
-    file_format.check_export(out, format=format, force=output.force)
+    inputs = [("MODEL", Path(model)), *(("CORPUS", Path(part)) for part in corpus)]
+    check_vector_output(out, inputs, format, force=output.force)
     trained = load_model(model)
     text = Corpus(*corpus, **corpus_settings(trained), **columns)
     check_outside_corpus(out, text)

@@ -4,7 +4,7 @@ import dataclasses
 import inspect
 import re
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import click
@@ -110,12 +110,10 @@ def seed(help: str) -> Option:
     return option("--seed", help, 0, default=1)
 
 
-def from_settings(settings: type, only: Collection[str] | None = None) -> list[Option]:
-    """An option for each field of a settings class, or for some, with its type, default and help."""
+def from_settings(settings: type) -> list[Option]:
+    """An option for each field of a settings class, with its type, default and help."""
     types, options = field_types(settings), []
     for field in dataclasses.fields(settings):
-        if only is not None and field.name not in only:
-            continue
         # a class of settings checks its bounds itself, also for Python; click checks types only
         type_, _ = split_optional(types[field.name])
         name = flag(field.name)

@@ -119,6 +119,12 @@ def check_not_input(
                 raise SettingError(f"output {names[0]} would overwrite {option} {names[1]}; choose another path")
 
 
+def check_vector_output(out: str, inputs: Inputs, format: str | None, *, force: bool) -> None:
+    """Refuse an output of vectors that would replace an input, or cannot be written."""
+    check_not_input(file_format.output_files(out, format=format), inputs)
+    file_format.check_export(out, format=format, force=force)
+
+
 Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether to replace existing output
 
 

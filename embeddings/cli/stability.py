@@ -70,4 +70,4 @@ def command(
         seconds = round(perf_counter() - start, 3)
         print_json({"out": str(Path(out)), **numbers, "seconds": seconds, "interrupted": result.is_interrupted})
     if result.is_interrupted:
-        raise click.exceptions.Exit(EXIT_INTERRUPT)
+        click.get_current_context().exit(EXIT_INTERRUPT)

@@ -95,7 +95,7 @@ def train(
     if output.as_json:
         print_json(result)
     if result["interrupted"]:
-        raise click.exceptions.Exit(EXIT_INTERRUPT)
+        click.get_current_context().exit(EXIT_INTERRUPT)
 
 
 def train_run(
@@ -117,7 +117,7 @@ def train_run(
     model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
     if interrupted and model.record.get("steps") == 0:  # its vectors are random
         note("interrupted before the first training step; nothing is saved")
-        raise click.exceptions.Exit(EXIT_INTERRUPT)
+        click.get_current_context().exit(EXIT_INTERRUPT)
     # checkpoints go only after the model is safe
     save(write, model, out, force)
     if interrupted:

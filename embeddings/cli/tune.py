@@ -159,7 +159,7 @@ def report(tuning: "Tuning", out: str, command: str, *, as_json: bool) -> None:
     note("the command that trains the best settings:")
     note(command)
     if tuning.is_interrupted:
-        raise click.exceptions.Exit(EXIT_INTERRUPT)
+        click.get_current_context().exit(EXIT_INTERRUPT)
 
 
 def winning_command(tuning: "Tuning", trainer: str, *, is_quantised: bool) -> str:

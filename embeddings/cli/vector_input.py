@@ -7,10 +7,8 @@ from unicodedata import category, normalize
 from embeddings.cli.command_help import shared
 from embeddings.cli.options import from_signature
 from embeddings.cli.output import note
-from embeddings.models.loading import has_model
 from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.support.local_paths import may_exist
-from embeddings.text_search.index_folder import is_text_index
 from embeddings.vectors.vectors import Vectors
 
 SEARCH = shared("search", dict, *from_signature(Vectors.most_similar, top=None, restrict="N"))  # of printed neighbours
@@ -35,13 +33,6 @@ def parse_runs(text: str) -> tuple[str, list[str]]:
 def group_paths(path: str) -> list[str]:
     """The paths of the finished models of a group, or a path that is not a group."""
     return list(map(str, ModelGroup.load(path).paths)) if is_group(path) else [path]
-
-
-def check_paths(paths: Iterable[str]) -> None:
-    """Refuse paths that are missing or of unknown format, before work starts on any of them."""
-    for path in paths:
-        if not is_text_index(path):
-            has_model(path)
 
 
 def visible(word: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.command_help import command_by_example
+from embeddings.cli.command_help import command_by_example, shared
 from embeddings.cli.options import OUTPUT, Output, exclude, from_signature, option, require
 from embeddings.cli.output import print_rows
 from embeddings.cli.progress_bar import read_corpus
@@ -27,14 +27,18 @@ from embeddings.corpora.vocabulary import (
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "Output: Arrow (.arrow), or word and count lines (.txt).", "FILE", required=True),
         option("--merge", "Add the counts of another vocabulary.", "FILE", multiple=True),
-        *from_signature(Vocabulary.select, min_count=None, max_vocab="N"),
-        option("--shares", "Keep an equal share of --max-vocab for each CORPUS, such as a language.", is_flag=True),
-        option(
-            "--min-documents",
-            "Drop words that occur in fewer documents, which --documents defines; not with --merge.",
-            1,
-            default=1,
+        *shared(
+            "selection",
+            dict,
+            *from_signature(Vocabulary.select, min_count=None, max_vocab="N"),
+            option(
+                "--min-documents",
+                "Drop words that occur in fewer documents, which --documents defines; not with --merge.",
+                1,
+                default=1,
+            ),
         ),
+        option("--shares", "Keep an equal share of --max-vocab for each CORPUS, such as a language.", is_flag=True),
         *from_signature(corpus_documents, unit="--documents"),
         *corpus_options.options(),
         *corpus_options.PHRASE_OPTIONS,
@@ -43,8 +47,8 @@ from embeddings.corpora.vocabulary import (
     ],
 )
 def command(
-    *, corpus: tuple[str, ...], out: str, output: Output, merge: tuple[str, ...], min_count: int, max_vocab: int | None,
-    shares: bool, min_documents: int, documents: DocumentUnit, top: int, **settings: Any,
+    *, corpus: tuple[str, ...], out: str, output: Output, merge: tuple[str, ...], selection: dict[str, Any],
+    shares: bool, documents: DocumentUnit, top: int, **settings: Any,
 ) -> None:  # fmt: skip
     """Count the words of CORPUS, save them for `train --vocabulary`, and print the most frequent."""
     check_vocabulary_path(out, force=output.force)
@@ -56,10 +60,11 @@ def command(
     check_outside_corpus(out, text)
     others = [read_vocabulary_file(path) for path in merge]
     rule: VocabularyRule | None = None
-    if shares and max_vocab is not None:
+    if shares:
         vocabulary, *rest = (read_corpus(Corpus(one, **settings), output.quiet).vocabulary for one in corpus)
         # a word in the share of one corpus is counted in all of them
-        parts = [one.select(max_vocab=max(max_vocab // len(corpus), 1)) for one in (vocabulary, *rest)]
+        share = max(selection["max_vocab"] // len(corpus), 1)  # --shares requires --max-vocab
+        parts = [one.select(max_vocab=share) for one in (vocabulary, *rest)]
         kept = {word for one in (*parts, *others) for word in one.words}
         others = [*rest, *others]
 
@@ -73,13 +78,11 @@ def command(
     for other in others:
         vocabulary = vocabulary.merge(other)
     counts = None
-    if min_documents > 1:
+    if selection["min_documents"] > 1:
         from embeddings.corpora.document_counts import document_counts
 
         counts = document_counts(encoded, documents)
-    vocabulary = vocabulary.select(
-        min_count=min_count, max_vocab=max_vocab, min_documents=min_documents, documents=counts, rule=rule
-    )
+    vocabulary = vocabulary.select(**selection, documents=counts, rule=rule)
     write_vocabulary_file(vocabulary, out, force=output.force)
     most_frequent = zip(vocabulary.column[:top], vocabulary.counts[:top].tolist(), strict=True)
     print_rows([{"word": str(word), "count": count} for word, count in most_frequent], output.as_json)
