@@ -13,7 +13,6 @@ from embeddings.analysis.keyword_in_context import ConcordanceLine, ConcordanceL
 from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import as_encoded
-from embeddings.errors import SettingError
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.settings import Positive, Range, check_arguments, check_value
@@ -131,7 +130,7 @@ def explain(
 
     Raises:
         UnknownWordError: a word has no vector, or does not occur in the corpus.
-        SettingError: the words are the same, or an argument is out of range.
+        SettingError: an argument is out of range.
         CorpusError: as `Corpus.encode`.
     """
     vectors = None if vectors is None else load_source(vectors)
@@ -141,8 +140,6 @@ def explain(
     encoded = as_encoded(corpus)
     pair = Occurrences.of(encoded, word), Occurrences.of(encoded, other)
     first, second = (" ".join(occurrences.words) for occurrences in pair)
-    if first == second:
-        raise SettingError(f"the words are the same word in this corpus, {first!r}: name two words")
     vocabulary = encoded.vocabulary
     counts = np.stack([occurrences.count_contexts(window) for occurrences in pair])
     pmi, weights = weigh_contexts(counts, vocabulary.counts)

@@ -176,8 +176,6 @@ def fit_context_map(
     reader = ContextReader(encoded, word_vectors, window, threads)
     counts = encoded.vocabulary.counts
     ids = np.flatnonzero((reader.rows[:-1] >= 0) & (counts >= min_count))[:MAX_WORDS]
-    if not len(ids):
-        raise CorpusError(f"no word with a vector occurs {min_count} times in the corpus; lower {S.min_count}")
     with showing(progress, "reading contexts", "tokens") as shown:
         result = reader.word_means(ids, shown)
     # a mean of nothing is zeros, which would pull the map towards it
@@ -195,13 +193,13 @@ def regression(
 ) -> NDArray[np.float64]:
     """The matrix A (dim, dim) that minimises the sum of weights * |targets - A means|².
 
-    Raises SettingError if the means do not determine it, and `ridge` is 0.
+    Raises SettingError if there are no means, or `ridge` is 0 and they do not determine the matrix.
     """
     words, dim = means.shape
     weighted = means * weights[:, None]
     moments = weighted.T @ means
     eigenvalues = np.linalg.eigvalsh(moments)
-    if ridge == 0 and (words < dim or eigenvalues[0] <= MIN_CONDITION * eigenvalues[-1]):
+    if words == 0 or (ridge == 0 and (words < dim or eigenvalues[0] <= MIN_CONDITION * eigenvalues[-1])):
         raise SettingError(
             f"the contexts of {words} words do not determine a map of {dim} dimensions; lower {S.min_count}, or give a "
             "ridge, such as 0.1"
@@ -288,13 +286,10 @@ class ContextInducer:
             min_contexts: leave out words with fewer occurrences that have a context.
 
         Raises:
-            SettingError: there are no words, one is not a string or is empty, or `min_contexts` is less than 1.
+            SettingError: a word is not a string, or `min_contexts` is less than 1.
         """
         check_value("min_contexts", min_contexts, Positive, {})
-        words = word_list(self.vectors, words)
-        if not len(words) or not all(map(str.strip, words)):
-            raise SettingError("give at least one word to induce a vector for, and no empty ones")
-        parts = {word: self.parts(word) for word in words}
+        parts = {word: self.parts(word) for word in word_list(self.vectors, words)}
         known = [word for word in parts if word in self.vectors or JOINER.join(parts[word] or (word,)) in self.vectors]
         names = {word: JOINER.join(parts[word]) or word for word in parts if word not in known}
         unique: dict[str, str] = {}  # the first spelling of each

@@ -51,8 +51,8 @@ class DocumentGroups:
     def __post_init__(self) -> None:
         groups, documents = self.groups, len(self.borders) - 1
         if groups.shape != (documents,) or not np.isin(groups, (-1, 0, 1)).all():
-            message = f"groups must be 0, 1 or -1 for each of {documents:,} documents, got shape {groups.shape}"
-            raise SettingError(message)
+            expected = f"two tags, or 0, 1 or -1 for each of {documents:,} documents"
+            raise SettingError(f"groups must be {expected}, got shape {groups.shape}")
         for group in (0, 1):
             count = int(np.sum((groups == group) & (self.tokens > 0)))
             if count < MIN_UNITS:
@@ -282,8 +282,6 @@ def compare_usage(
     threads, seed = check_threads_and_seed(threads, seed, trainer)
     encoded, members = as_encoded(corpus), np.asarray(groups)
     if members.dtype.kind == "U":
-        if members.shape != (2,) or members[0] == members[1]:
-            raise SettingError(f"groups must be two different tags, or a number for each document, got {groups!r:.80}")
         members = tag_groups(encoded, members.tolist())[first_documents(encoded, documents)]
     divided = DocumentGroups.of(encoded, members, documents)
     with showing(progress, "training", "divisions") as shown:

@@ -163,19 +163,20 @@ class Handler(BaseHTTPRequestHandler):
         Raises RequestError if it is one.
         """
         own = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
-        hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
         # two Host headers may be read differently by whatever passed the request on
-        if len(hosts) != 1 or hosts[0] not in own:
-            raise RequestError(421, "this server is not the host of the request")
+        host = ", ".join(self.headers.get_all("Host", []))
         is_foreign = self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
-        if is_foreign or any(origin != f"http://{hosts[0]}" for origin in origins):
-            raise RequestError(403, "requests of other pages are refused")
-        if not self.path.startswith("/"):
-            raise RequestError(400, "the address of a request must be a path")
-        if "Transfer-Encoding" in self.headers or self.headers.get("Content-Length", "0") != "0":
-            # the unread body would be taken for the next request
-            self.close_connection = True
-            raise RequestError(400, "requests must not have a body")
+        is_foreign |= any(origin != f"http://{host}" for origin in self.headers.get_all("Origin", []))
+        has_body = "Transfer-Encoding" in self.headers or self.headers.get("Content-Length", "0") != "0"
+        self.close_connection |= has_body  # the unread body would be taken for the next request
+        for status, is_refused, message in (
+            (421, host not in own, "this server is not the host of the request"),
+            (403, is_foreign, "requests of other pages are refused"),
+            (400, not self.path.startswith("/"), "the address of a request must be a path"),
+            (400, has_body, "requests must not have a body"),
+        ):
+            if is_refused:
+                raise RequestError(status, message)
 
     def question(self, path: str, query: str) -> dict[str, Any]:
         """The answer to a question, or its error as `{"error": message}`.

@@ -84,10 +84,8 @@ def test_a_model_gives_the_cosine_the_window_and_whether_the_corpus_is_its_own()
 
 def test_errors():
     corpus = em.Corpus(TEXTS)
-    with pytest.raises(em.EmbeddingsError, match="path of either"):
+    with pytest.raises(em.EmbeddingsError, match="Vectors or a Model"):
         explain(3, corpus, "cat", "dog")
-    with pytest.raises(em.EmbeddingsError, match="same word"):
-        explain(None, corpus, "cat", "Cat")
     with pytest.raises(em.EmbeddingsError, match="window"):
         em.analysis.concordance(corpus, "cat", "dog", window=10**21)
     for name, value in {"window": 10**9, "top": 0, "lines": -1, "width": 10**21}.items():

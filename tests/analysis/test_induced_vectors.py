@@ -111,7 +111,7 @@ def test_what_cannot_be_fitted_is_refused(monkeypatch):
     vectors, corpus = sample_model()
     with pytest.raises(CorpusError, match="no word of the corpus"):
         em.analysis.ContextInducer(vectors, em.Corpus(["other words"]), window=2)
-    with pytest.raises(CorpusError, match="lower min_count"):
+    with pytest.raises(SettingError, match=r"0 words.*lower min_count"):
         em.analysis.fit_context_map(vectors, corpus, min_count=10**6)
     monkeypatch.setattr(induced_vectors, "MAX_WORDS", 3)
     with pytest.raises(SettingError, match="ridge"):
@@ -121,7 +121,9 @@ def test_what_cannot_be_fitted_is_refused(monkeypatch):
     with pytest.raises(SettingError, match="w7"):
         em.analysis.fit_context_map(broken, corpus)
     inducer = em.analysis.ContextInducer(vectors, corpus)
-    for words in ([], "word", [""], [3]):
+    assert inducer.induce([""]).missing == {"": 0}
+    assert not len(inducer.induce([]).vectors)
+    for words in ("word", [3]):
         with pytest.raises(SettingError):
             inducer.induce(words)
     with pytest.raises(SettingError, match="min_contexts"):
