@@ -154,7 +154,8 @@ def concordance_lines(
         if corpus is not None and all(one in text for one in ranges[number]):
             parts = original_parts(hits, number, ranges[number], corpus, text)
         borders = [int(starts[number]), place, place + len(hits.words), int(ends[number])]
-        parts = parts or [text_between(encoded, *pair) for pair in pairwise(borders)]
+        words = [words_between(encoded, *pair) for pair in pairwise(borders)]
+        parts = parts or [" ".join("…" if word is None else word for word in part) for part in words]
         left, keyword, right = (" ".join(part.split()) for part in parts)
         # reversed, so that the words nearest to the keyword are the first, which are kept
         left, right = first_words(left[::-1], width)[::-1], first_words(right, width)
@@ -186,11 +187,6 @@ def words_between(encoded: EncodedCorpus, begin: int, end: int) -> list[str | No
     """The words between two positions; None for a word outside the vocabulary."""
     words = encoded.vocabulary.words
     return [words[number] if number < len(words) else None for number in encoded.ids[begin:end].tolist()]
-
-
-def text_between(encoded: EncodedCorpus, begin: int, end: int) -> str:
-    """The words between two positions; an ellipsis for a word outside the vocabulary."""
-    return " ".join("…" if word is None else word for word in words_between(encoded, begin, end))
 
 
 def first_words(text: str, width: int) -> str:

@@ -120,7 +120,7 @@ def word_trainer(model: Model) -> Trainer:
     Raises SettingError if the model is not one that is trained from words of a corpus.
     """
     trainer = registry.create("trainer", model.name, model.settings)
-    if not isinstance(trainer, Trainer) or not is_word_trainer(type(trainer)):
+    if not isinstance(trainer, Trainer) or not trainer.reads_words_alone() or type(trainer).run is not Trainer.run:
         raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
     return trainer
 
@@ -178,11 +178,6 @@ def check_numbers(resamples: int, seeds: int) -> None:
     check_arguments(stability, resamples=resamples, seeds=seeds)
     if seeds == 1:
         raise SettingError(f"{S.seeds} must be 0 or at least 2, got 1")
-
-
-def is_word_trainer(trainer: type[Trainer]) -> bool:
-    """Whether training learns from the words of an encoded corpus, and does nothing else."""
-    return trainer.reads_words_alone() and trainer.run is Trainer.run
 
 
 def train_again(

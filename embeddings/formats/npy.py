@@ -63,13 +63,7 @@ def read_matrix(path: Path) -> np.ndarray:
 
 
 def map_matrix(path: Path) -> np.memmap:
-    """The matrix (words, dim) of floats, memory-mapped."""
-    matrix: np.memmap = check_array(str(path), map_array(path), (None, None), "float16 float32 float64")
-    return matrix
-
-
-def map_array(path: Path) -> np.memmap:
-    """The array in a file, memory-mapped; refuses files that are truncated or continue after it."""
+    """The matrix (words, dim) of floats, memory-mapped; refuses files that are truncated or continue after it."""
     with open_binary(path) as file:  # refuses pipes and missing files
         start, size = file.read(12), path.stat().st_size
     with format_errors(path):
@@ -80,7 +74,8 @@ def map_array(path: Path) -> np.memmap:
     expected = array.offset + array.nbytes
     if size != expected:
         raise FormatError(f"{path} has {size} bytes, but {array.shape} {array.dtype} takes {expected}")
-    return array
+    matrix: np.memmap = check_array(str(path), array, (None, None), "float16 float32 float64")
+    return matrix
 
 
 def describe(path: Path) -> dict[str, Any]:

@@ -190,6 +190,4 @@ def text_sources(texts: Any) -> list[Source]:
         return [source for path in texts for source in resolve_source(path)]
     if isinstance(texts, list | tuple):
         return [Items(Texts(texts))]
-    if isinstance(texts, np.ndarray) and texts.ndim == 1:
-        return [Items(Texts(texts.tolist()))]
     return resolve_source(texts)
