@@ -1,7 +1,9 @@
 """The models and the tools of a benchmark, and the job that trains a model by a tool.
 
 Each tool is described in a TOML file: how it is started, and its names for our settings. `programs/` has the
-descriptions of this package, gensim and fastText.
+descriptions of this package, gensim and fastText. As a program, `python tools/benchmark_programs.py PROGRAM JOB`, this
+module runs a job of a Python library in a process of its own. The last line of its output is JSON: the times of
+`training`, the `words` read over all epochs, and the `overhead` of measuring, where there is one.
 """
 
 import json
@@ -10,11 +12,12 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any, Self
 
 from embeddings.learning_rates import DEFAULT_RATIOS, LINEAR
@@ -97,16 +100,6 @@ class Job:
     seed: int
     text_path: str
     out_path: str
-
-    def to_json(self) -> str:
-        """The job as one argument of a command."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The job that `to_json` wrote."""
-        fields = json.loads(text)
-        return cls(**{**fields, "config": ModelConfig(**fields["config"])})
 
 
 @dataclass(frozen=True)
@@ -209,7 +202,7 @@ class Program:
 
     def clock_command(self, job: Job) -> list[str]:
         """The command that calls the library, and prints the time of training."""
-        return [sys.executable, str(Path(__file__).with_name("benchmark_library.py")), str(self.path), job.to_json()]
+        return [sys.executable, __file__, str(self.path), json.dumps(asdict(job))]
 
     def arguments_of(self, job: Job) -> dict[str, Any]:
         """The arguments of the library's function, except arguments that name a setting without a value."""
@@ -262,6 +255,75 @@ def remove(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
+def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    """What a call returns, and its CPU (user and system, all threads) and wall seconds."""
+    cpu, wall = process_time(), perf_counter()
+    result = work()
+    return result, {"cpu": process_time() - cpu, "wall": perf_counter() - wall}
+
+
+def run_embeddings(job: Job, program: Program) -> dict[str, Any]:
+    """Our trainer alone: the corpus is encoded and kernels are loaded beforehand; nothing is saved."""
+    from embeddings import registry
+    from embeddings.corpora import Corpus
+
+    trainer = registry.create("trainer", job.config.trainer, job.config.settings)
+    toy = Corpus([["a", "b"] * 50])
+    replace(trainer, epochs=1, min_count=1).train(toy, threads=1)
+    toy.encode().close()
+    corpus = Corpus(job.text_path, tokenizer="whitespace", case="keep")
+    corpus.encode()
+    model, training = timed(lambda: trainer.train(corpus, threads=job.config.threads, seed=job.seed))
+    return {"training": training, "words": model.record["words"]}
+
+
+def run_gensim(job: Job, program: Program) -> dict[str, Any]:
+    """Run gensim from a file, its fastest way; training is `train`, after `build_vocab`."""
+    from gensim.models import Doc2Vec, FastText, Word2Vec
+
+    has_documents = job.config.has_documents
+    model_class = Doc2Vec if has_documents else FastText if job.config.trainer == "fasttext" else Word2Vec
+    model = model_class(**program.arguments_of(job))
+    model.build_vocab(corpus_file=job.text_path)
+    total = {"total_words": model.corpus_total_words, "total_examples": model.corpus_count}
+    counts, training = timed(lambda: model.train(corpus_file=job.text_path, epochs=model.epochs, **total))
+    words = counts[1] if counts else model.corpus_total_words * model.epochs  # Doc2Vec returns nothing
+    if has_documents:
+        from embeddings.models.document_vectors import document_numbers
+        from embeddings.vectors.vectors import Vectors
+
+        matrix = model.dv.vectors
+        Vectors(document_numbers(len(matrix)), matrix).save(job.out_path, "word2vec-binary", force=True)
+    else:
+        model.wv.save_word2vec_format(job.out_path, binary=True)
+    return {"training": training, "words": words}
+
+
+def run_fasttext(job: Job, program: Program) -> dict[str, Any]:
+    """Run fastText, which counts and trains in one call: training is that call minus one with zero epochs."""
+    import fasttext
+    import numpy as np
+    from fasttext.FastText import EOS, unsupervised_default
+
+    from embeddings.vectors.vectors import Vectors
+
+    settings = program.arguments_of(job)
+    settings["t"] = settings["t"] or 1.0  # by t = 0 fastText means that no word is kept
+    unsupervised_default["seed"] = job.seed  # the only setting that is not an argument
+    _, overhead = timed(lambda: fasttext.train_unsupervised(job.text_path, **{**settings, "epoch": 0}))
+    model, training = timed(lambda: fasttext.train_unsupervised(job.text_path, **settings))
+    words = [word for word in model.get_words(on_unicode_error="replace") if word != EOS]  # EOS: the end of a line
+    Vectors(words, np.array([model.get_word_vector(word) for word in words])).save(job.out_path, force=True)
+    training = {unit: max(seconds - overhead[unit], 0.0) for unit, seconds in training.items()}
+    return {"training": training, "overhead": overhead, "words": None}
+
+
 OURS, *PEERS = (
     Program.read(Path(__file__).parent / "programs" / f"{name}.toml") for name in ("embeddings", "gensim", "fasttext")
 )
+
+if __name__ == "__main__":
+    run = {"embeddings": run_embeddings, "gensim": run_gensim, "fasttext": run_fasttext}
+    program, job = Program.read(sys.argv[1]), json.loads(sys.argv[2])
+    figures = run[program.module](Job(**{**job, "config": ModelConfig(**job["config"])}), program)
+    sys.stdout.write("\n" + json.dumps(figures) + "\n")

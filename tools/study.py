@@ -50,9 +50,7 @@ def options_of(name: str, kind: type[Study]) -> argparse.ArgumentParser:
     parser.add_argument("--only-table", action="store_true", help="write the table of the rows that are there")
     for option, default in kind.defaults.items():
         flag = "--" + option.replace("_", "-")
-        if isinstance(default, bool):
-            parser.add_argument(flag, action="store_true")
-        elif isinstance(default, list):
+        if isinstance(default, list):
             parser.add_argument(flag, nargs="+", type=type(next(iter(default), "")), default=default)
         elif isinstance(default, type):
             parser.add_argument(flag, type=default)

@@ -133,11 +133,10 @@ MIN_LENGTH = 60  # characters of a paragraph
 class TextVectors(Grid):
     """Measures how fast texts of a Parquet file become vectors, here and in sentence-transformers and model2vec.
 
-    The texts are the first paragraphs of --text, a corpus of plain text; words have the vectors of --vectors, or
-    random ones. Each tool reads the file and writes a Parquet file with the vectors, in a process of its own; the tools
-    take turns; a library that is not installed is skipped. The table has wall and CPU seconds of the whole process,
-    seconds of the conversion alone, without imports and the reading of the model, peak memory, and how vectors differ
-    from ours.
+    The texts are the first paragraphs of --text, a corpus of plain text; words have random vectors. Each tool reads the
+    file and writes a Parquet file with the vectors, in a process of its own; the tools take turns; a library that is
+    not installed is skipped. The table has wall and CPU seconds of the whole process, seconds of the conversion alone,
+    without imports and the reading of the model, peak memory, and how vectors differ from ours.
     """
 
     results = "text-vectors/speed"
@@ -150,7 +149,7 @@ class TextVectors(Grid):
     values = ("tool", "round", "measure", "value")
     packages = ("numpy", "numba", "pyarrow", "sentence-transformers", "torch", "model2vec")
     defaults: ClassVar = {
-        "text": str, "vectors": None, "texts": 100_000, "dim": 256, "threads": 2, "rounds": 3,
+        "text": str, "texts": 100_000, "dim": 256, "threads": 2, "rounds": 3,
     }  # fmt: skip
     about = (
         "{texts:,} paragraphs, {words:,} words with {components} components, {threads} threads; medians of {rounds} "
@@ -168,14 +167,10 @@ class TextVectors(Grid):
             paragraphs = list(islice((line for line in lines if len(line) >= MIN_LENGTH), options.texts))
         table = pa.table({"id": range(len(paragraphs)), "body": paragraphs})
         parquet.write_table(table, self.folder / "texts.parquet")
-        if options.vectors is None:
-            with em.Corpus(paragraphs).encode() as encoded:
-                vocabulary = encoded.vocabulary.select(min_count=min(5, int(encoded.vocabulary.counts[0])))
-            matrix = np.random.default_rng(1).standard_normal((len(vocabulary), options.dim), dtype=np.float32)
-            vectors = em.Vectors(vocabulary.words, matrix, counts=vocabulary.counts)
-        else:
-            loaded = em.load(options.vectors)
-            vectors = em.Vectors(loaded.words, loaded.matrix, counts=loaded.counts)
+        with em.Corpus(paragraphs).encode() as encoded:
+            vocabulary = encoded.vocabulary.select(min_count=min(5, int(encoded.vocabulary.counts[0])))
+        matrix = np.random.default_rng(1).standard_normal((len(vocabulary), options.dim), dtype=np.float32)
+        vectors = em.Vectors(vocabulary.words, matrix, counts=vocabulary.counts)
         self.facts = {"words": len(vectors), "components": vectors.dim}
         for tool in (OURS, *PEERS):
             vectors.save(self.folder / tool, "safetensors" if tool == OURS else tool)

@@ -1,6 +1,5 @@
 """Published figures beside figures measured here, as declared in `reproduction.toml`."""
 
-import csv
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -10,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+import pandas
 
 import embeddings as em
 from embeddings.corpora.reading.compression import open_decompressed
@@ -87,9 +87,8 @@ class Reproduction(Grid):
 def read_values(figure: Mapping[str, Any], where: Mapping[str, str]) -> list[float]:
     """The numbers in a column of the rows of a result file that match these patterns."""
     path = ROOT / figure["file"]
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t" if path.suffix == ".tsv" else ","))
-    selected = [row for row in rows if all(fnmatchcase(row[name], value) for name, value in where.items())]
+    rows = pandas.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", dtype=str, keep_default_na=False)
+    selected = [row for row in rows.to_dict("records") if all(fnmatchcase(row[key], one) for key, one in where.items())]
     if not selected:
         raise SettingError(f"{figure['name']}: {path} has no row with {dict(where)}")
     values = [float(row[figure["column"]]) for row in selected]
