@@ -1,7 +1,7 @@
 """Phrase lists, in memory and in files of all layouts."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from embeddings.corpora.phrases import Phrase, PhraseList, read_phrases
@@ -20,7 +20,6 @@ PHRASE = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(phrases=st.lists(PHRASE, min_size=1, max_size=6, unique_by=lambda phrase: phrase.words))
 def test_saved_phrases_are_read_back(tmp_path_factory, phrases):
     path = tmp_path_factory.mktemp("lists") / "f"

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pyarrow
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import embeddings as em
@@ -13,7 +13,6 @@ from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputE
 COUNTS = st.dictionaries(st.text(max_size=5), st.integers(1, 9), max_size=20)
 
 
-@settings(deadline=None)
 @given(counts=COUNTS)
 def test_sorted_by_count_then_code_points(counts):
     vocabulary = Vocabulary.from_counts(counts)
@@ -50,7 +49,6 @@ def test_invalid_counts_are_refused(words, counts, total, message):
         Vocabulary(words, counts, total=total)
 
 
-@settings(deadline=None)
 @given(counts=COUNTS.filter(bool), min_count=st.integers(0, 10), max_vocab=st.none() | st.integers(1, 25))
 def test_select_is_a_prefix_of_the_frequent_words(counts, min_count, max_vocab):
     vocabulary = Vocabulary.from_counts(counts, total=1000)

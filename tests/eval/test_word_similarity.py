@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optional_libraries import needs_gensim
 
@@ -87,7 +87,6 @@ def test_words_without_a_vector_but_zeros_are_not_covered(tmp_path):
     assert {(one.covered, one.total) for one in evaluate(vectors, similarity=path)} == {(2, 3)}
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=2, max_size=15))
 def test_spearman_equals_scipy(pairs):
     from scipy.stats import spearmanr

@@ -27,11 +27,6 @@ MAPPED = {"arrow", "model2vec", "npy", "safetensors", "sentence-transformers", "
 BOUNDED = [name for name in FORBIDDEN if name not in OF_ANY_WORDS]  # formats that limit the length of a word
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("formats")
-
-
 @pytest.fixture
 def small():
     return em.Vectors(["the", "naïve", "日本"], np.array([[1, -0.5], [0.25, 8], [0, 1e-7]], "f4"), counts=[9, 5, 5])

@@ -11,11 +11,6 @@ from embeddings.formats import glove
 from embeddings.models.loading import load
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("glove")
-
-
 @needs_gensim
 @pytest.mark.reads("glove", "gensim", "`no_header=True`: words and components equal; random words and vectors")
 @pytest.mark.golden

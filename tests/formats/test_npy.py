@@ -12,11 +12,6 @@ from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("npy")
-
-
 @pytest.fixture
 def small(tmp_path):
     vectors = Vectors(["the", "new york", "日本"], np.array([[1, -0.5], [0.25, 8], [0, 1e-7]], "f4"))

@@ -12,11 +12,6 @@ from embeddings.models.loading import load
 from embeddings.vectors import file_format
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("safetensors")
-
-
 @pytest.mark.reads("safetensors", "safetensors", "`load_file`: every byte of vectors, words and counts")
 @settings(max_examples=50, deadline=None)
 @given(vectors=some_vectors("safetensors"))

@@ -19,11 +19,6 @@ from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("formats")
-
-
 @pytest.fixture
 def small():
     return Vectors(["the", "naïve", "日本"], np.array([[1, -0.5, 1e-7], [0.1, 123456.78, -3], [0, 1 / 3, 2e20]], "f4"))

@@ -5,7 +5,7 @@ from itertools import pairwise
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kernel_helpers import block_source, fill_all, line_bounds, windows_of, within
 from scipy.stats import chisquare
@@ -63,7 +63,6 @@ def test_shares_partition_the_corpus(lengths, shares):
     assert [centre for centre, _ in result] == list(range(count))
 
 
-@settings(deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 60), min_size=1, max_size=12),
     window=st.integers(1, 7),

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from random_draws import draw_words, random_sequence, uniform_below_each, uniform_uint32_each
 from scipy.stats import chisquare
 
-from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.random_numbers import alias_table, thread_keys
 
 # The first outputs of splitmix64 seeded with 1234567, as published with the reference code.
@@ -86,13 +85,6 @@ def probabilities(table):
 def test_table_encodes_any_weights(weights):
     result = probabilities(alias_table(np.array(weights)))
     np.testing.assert_allclose(result, np.array(weights) / sum(weights), rtol=0, atol=1e-9)
-
-
-def test_noise_weights_are_powers_of_counts():
-    words = Vocabulary.from_counts({"a": 10000, "b": 81, "c": 16, "d": 1})
-    expected = np.array([1000, 27, 8, 1]) / 1036
-    np.testing.assert_allclose(words.noise_weights(0.75), expected, rtol=1e-14)
-    np.testing.assert_allclose(probabilities(alias_table(words.noise_weights(0.75))), expected, atol=1e-9)
 
 
 def test_draws_equal_the_twins():

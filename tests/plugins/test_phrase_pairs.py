@@ -1,14 +1,13 @@
 """Examples of phrases, and their division into parts."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from embeddings.plugins.tensor_indexing.phrase_pairs import DEV, TEST, TRAIN, split
 
 
 @given(st.lists(st.integers(0, 40), max_size=80), st.sampled_from([0.05, 0.1, 0.3, 0.4]), st.integers(0, 1000))
-@settings(deadline=None)
 def test_all_examples_of_a_phrase_are_in_one_part(phrases, share, seed):
     rows = np.array(phrases, np.int64)
     parts = split(rows, share, seed)

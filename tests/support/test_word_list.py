@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from optional_libraries import KV
 
@@ -17,7 +17,6 @@ from embeddings.vectors.vectors import Vectors
 texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), unique=True, max_size=30)
 
 
-@settings(deadline=None)
 @given(
     words=texts, queries=st.lists(st.text(max_size=5), max_size=40), kind=st.sampled_from([pa.string, pa.large_string])
 )

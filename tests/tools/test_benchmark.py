@@ -9,7 +9,7 @@ import benchmark
 import processes
 import pytest
 from benchmark_programs import OURS, Job, ModelConfig, Program, model_configs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from optional_libraries import import_gensim, needs_gensim
 from platforms import needs_wait4
@@ -77,7 +77,6 @@ def test_processes_are_measured():
 sentence = st.lists(st.sampled_from(["a", "bb", "é", "\U0001f600", "c-c"]), max_size=30)
 
 
-@settings(deadline=None)  # the first time it compiles
 @given(st.lists(sentence, min_size=1, max_size=8).filter(any), st.integers(1, 12))
 def test_lines_are_cut_without_losing_words(tmp_path_factory, lists, longest):
     path = tmp_path_factory.mktemp("text") / "text.txt"

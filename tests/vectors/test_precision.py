@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -19,7 +19,6 @@ moderate = st.floats(-(2.0**100), 2.0**100, width=32).filter(lambda value: value
 matrices = arrays.arrays(np.float32, st.tuples(st.integers(0, 6), st.integers(1, 5)), elements=moderate)
 
 
-@settings(deadline=None)
 @given(matrices)
 def test_the_error_is_at_most_half_a_step(matrix):
     rows, scales = to_int8(matrix)
@@ -32,7 +31,6 @@ def test_the_error_is_at_most_half_a_step(matrix):
         assert (np.abs(row * np.float64(scale) - true) <= largest / 254 * 1.00001).all()
 
 
-@settings(deadline=None)
 @given(matrices, st.sampled_from(["int8", "float16"]))
 def test_the_reported_error_is_that_of_the_file(matrix, dtype):
     if dtype == "float16":

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from optional_libraries import needs_gensim
 from subword_models import naive_hash, naive_ngrams
@@ -78,7 +78,6 @@ ODD = {
 }
 
 
-@settings(deadline=None)  # the first call compiles
 @example(list(ODD.values()), 1, 5, 997)
 @example(list(ODD.values()), 100, 0, 997)
 @given(st.lists(st.text() | st.binary()), st.integers(0, 4), st.integers(0, 5), st.integers(1, 2**31 - 1))
@@ -93,7 +92,6 @@ def test_any_words_equal_the_naive_implementation(words, min_n, more, buckets):
 
 @needs_gensim
 @pytest.mark.golden
-@settings(deadline=None)  # the first call imports gensim
 @given(st.text(min_size=1), st.integers(1, 4), st.integers(0, 4))
 def test_ngrams_equal_gensim(word, min_n, more):
     from gensim.models.fasttext_inner import compute_ngrams_bytes, ft_hash_bytes
