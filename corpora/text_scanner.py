@@ -136,6 +136,10 @@ class TokenTexts(NamedTuple):
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
 
+    def copy(self) -> "TokenTexts":
+        """A copy of the numbers, which are valid until the scanner is used again."""
+        return TokenTexts(self.ids.copy(), self.starts)
+
 
 class ScannedText(NamedTuple):
     """Scanned text.
@@ -365,3 +369,6 @@ class ItemScanner:
     def add_lists(self, lists: Any) -> TokenTexts:
         """Number the tokens of texts that are already lists of tokens; tokens are not changed."""
         return TokenTexts(*self.table.intern_lists(lists))
+
+
+ScannedTexts = tuple[ItemScanner, TokenTexts]  # texts and the scanner that numbered their tokens

@@ -138,10 +138,14 @@ class WordTable:
         text, starts = string_bytes(lists.flatten())
         return self.intern(bytes_array(text.tobytes()), starts[1:]), np.append(0, np.cumsum(list_sizes(lists)))
 
-    def words_from(self, first: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the joined bytes of the words from `first` on, and where each word ends; both are copies."""
-        bounds = self.arrays.records[first : len(self) + 1, START]
-        text = self.arrays.arena[bounds[0] : bounds[-1]].copy()
+    def words_from(self, first: int, stop: int | None = None) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the joined bytes of the words from `first` to `stop`, and where each word ends; both are copies.
+
+        Other threads may add words after `stop`, which is the number of words by default.
+        """
+        _, records, arena = self.arrays
+        bounds = records[first : (len(self) if stop is None else stop) + 1, START]
+        text = arena[bounds[0] : bounds[-1]].copy()
         text.setflags(write=False)  # so that `intern` compiles once
         return text, bounds[1:] - bounds[0]
 

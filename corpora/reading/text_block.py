@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.tag_arrays import concatenate_tags, list_sizes
-from embeddings.support.arrow import concatenate_tables, string_bytes, to_arrow
+from embeddings.support.arrow import concatenate_tables, pa, pc, string_bytes, to_arrow, to_string_array
 
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
@@ -59,10 +58,15 @@ class TextBlock:
 
     def texts(self) -> list[str]:
         """The text of each part; lines of plain text without their line ends."""
+        return list(self.string_array().to_pylist())
+
+    def string_array(self) -> Any:
+        """The text of each part as a pyarrow array of large strings."""
         if self.token_lists is not None:
-            return [" ".join(tokens or ()) for tokens in self.token_lists.to_pylist()]
-        lines = [self.data[start:stop].decode() for start, stop in pairwise(self.starts.tolist())]
-        return lines if self.parts_are_documents else [line.rstrip("\r\n") for line in lines]
+            return to_string_array([" ".join(tokens or ()) for tokens in self.token_lists.to_pylist()])
+        buffers = [None, pa.py_buffer(self.starts), pa.py_buffer(self.data)]
+        strings = pa.Array.from_buffers(pa.large_string(), len(self), buffers)
+        return strings if self.parts_are_documents else pc.ascii_rtrim(strings, "\r\n")
 
     def slice(self, start: int, stop: int) -> "TextBlock":
         """Return the rows from `start` to `stop`, with their tags, columns and vectors."""

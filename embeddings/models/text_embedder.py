@@ -22,7 +22,7 @@ from embeddings.corpora.reading.tag_arrays import string_lists
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.segmenters import Segmenter, huggingface, load_tokenizer, unknown_token
-from embeddings.corpora.text_scanner import ItemScanner
+from embeddings.corpora.text_scanner import ItemScanner, ScannedTexts, TokenTexts
 from embeddings.corpora.tokenizers import WordTokenizer, lower_case, written
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
@@ -137,7 +137,7 @@ class EncodedTexts:
 
     n_words: (texts,), with unknown words. composed_words: the words of the rows of `composed`, and perhaps more.
     composed_weights: (composed,), or None if words are not weighted. other_forms: the number of words that have a row
-    in each of `FORMS` but the first.
+    in each of `FORMS` but the first. scanned: the tokens that a scanner found.
     """
 
     rows: RowTexts
@@ -146,6 +146,7 @@ class EncodedTexts:
     composed_words: list[str]
     composed_weights: np.ndarray | None
     other_forms: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(FORMS) - 1, np.int64))
+    scanned: ScannedTexts | None = None
 
 
 MARKS = ',;:!?()[]{}<>"'  # of sentences
@@ -212,7 +213,8 @@ class RowsByToken:
         form_counts = np.zeros(len(FORMS), np.int64)
         select_rows(raw, starts, tokens, ids, new_starts, n_words, form_counts)
         rows = RowTexts(ids[: new_starts[-1]], new_starts)
-        return EncodedTexts(rows, n_words, *self.composed_parts(), form_counts[1:])
+        scanned = self.scanner, TokenTexts(raw, starts).copy()
+        return EncodedTexts(rows, n_words, *self.composed_parts(), form_counts[1:], scanned)
 
     def composed_parts(self) -> tuple[np.ndarray, list[str], np.ndarray | None]:
         """The composed vectors, their words and their weights."""
@@ -651,6 +653,12 @@ class TextEmbedder:
 
         Without a call of `fit`, what is required of it is learned from the first texts; see `first_texts`.
         """
+        return ((batch, rows) for batch, _, rows in self.embed_encoded(batches, threads))
+
+    def embed_encoded(
+        self, batches: Iterable[TextBlock], threads: int | None = None
+    ) -> Iterator[tuple[TextBlock, EncodedTexts, np.ndarray]]:
+        """`embed`, with the texts as rows of vectors."""
         batches = iter(batches)
         if self.requires_fit:
             sample, read = first_texts(batches)
@@ -668,7 +676,7 @@ class TextEmbedder:
             for form, count in zip(FORMS[1:], encoded.other_forms.tolist(), strict=True):
                 if count:
                     self.counts.other_forms[form] = self.counts.other_forms.get(form, 0) + count
-            yield batch, rows
+            yield batch, encoded, rows
 
     def __getstate__(self) -> dict[str, Any]:
         """The state to pickle, without working memory."""

@@ -6,6 +6,7 @@ from math import sqrt
 import numpy as np
 
 BLOCK_BYTES = 1 << 26
+CACHED_BYTES = 1 << 20  # of a block that several passes find in the cache of a core
 
 
 def normalize_rows(matrix: np.ndarray) -> np.ndarray:
@@ -15,7 +16,7 @@ def normalize_rows(matrix: np.ndarray) -> np.ndarray:
     becomes NaN.
     """
     rows = np.empty(matrix.shape, dtype=np.float32)
-    for part in row_blocks(*matrix.shape, itemsize=8):
+    for part in row_blocks(*matrix.shape, itemsize=8, size=CACHED_BYTES):
         rows[part] = normalize(matrix[part])
     return rows
 
@@ -37,8 +38,8 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
     return min(max(float(a @ b) / norms, -1.0), 1.0) if norms else 0.0
 
 
-def row_blocks(rows: int, width: int, *, itemsize: int = 4) -> Iterator[slice]:
-    """Yield slices that cover `rows`, each of at most about 64 MiB with `width` items in a row."""
-    step = max(1, BLOCK_BYTES // max(1, width * itemsize))
+def row_blocks(rows: int, width: int, *, itemsize: int = 4, size: int | None = None) -> Iterator[slice]:
+    """Yield slices that cover `rows` of `width` items, each of at most about `size` bytes, by default 64 MiB."""
+    step = max(1, (size or BLOCK_BYTES) // max(1, width * itemsize))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))

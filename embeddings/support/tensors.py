@@ -38,16 +38,21 @@ DTYPES = {  # in the order of the arrays in a file
 }
 
 
-def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
-    """Write arrays of any shape with dtypes of `DTYPES`; raises OSError if they cannot be written."""
+def save(tensors: Mapping[str, np.ndarray | list[np.ndarray]], path: Path) -> None:
+    """Write arrays of any shape with dtypes of `DTYPES`, or lists of parts that are written one after another.
+
+    Raises OSError if they cannot be written.
+    """
     kinds = {np.dtype(dtype): (place, name) for place, (name, dtype) in enumerate(DTYPES.items())}
+    lists = {name: one if isinstance(one, list) else [one] for name, one in tensors.items()}
     header, blocks, offset = {}, [], 0
     # by falling size of an item, as the library does, so that each array is aligned without padding
-    for name, array in sorted(tensors.items(), key=lambda item: (kinds[item[1].dtype], item[0])):
-        block = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
-        offsets = [offset, offset := offset + block.nbytes]
-        header[name] = {"dtype": kinds[array.dtype][1], "shape": block.shape, "data_offsets": offsets}
-        blocks.append(block.reshape(-1).view(np.uint8))
+    for name, parts in sorted(lists.items(), key=lambda item: (kinds[item[1][0].dtype], item[0])):
+        dtype, shape = parts[0].dtype, parts[0].shape
+        offsets = [offset, offset := offset + sum(part.nbytes for part in parts)]
+        shape = (sum(map(len, parts)), *shape[1:]) if len(parts) > 1 else shape
+        header[name] = {"dtype": kinds[dtype][1], "shape": shape, "data_offsets": offsets}
+        blocks += [np.asarray(part, dtype.newbyteorder("<"), "C").reshape(-1).view(np.uint8) for part in parts]
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     # the specification allows spaces after the object, and mapped arrays must be aligned
     text += b" " * (-len(text) % ALIGNMENT)

@@ -78,6 +78,8 @@ OWN_FILE = re.compile(  # all that an index writes, and unfinished parts of it
     r"|/(vocabulary|documents|phrases|labels)\.arrow|/(embeddings|counts)\.npy)?"  # the last two of an earlier version
 )
 VERSION = 1
+SHA_LENGTH = 64  # of SHA-256, in hexadecimal digits
+DIGEST_BLOCK = 1 << 20  # bytes
 ATTEMPTS = 5  # to read a state while other processes replace it
 
 
@@ -171,7 +173,7 @@ def write_segment(folder: Path, rows: pa.Table, terms: Any, arrays: Mapping[str,
         for file, table in ((ROWS, rows), (TERMS, pa.table({"term": terms}))):
             with pa.ipc.new_file(scratch / file, table.schema) as writer:
                 writer.write_table(table)
-        checksums = {file: checksum(scratch / file) for file in (TENSORS, ROWS, TERMS)}
+        checksums = {file: digest(scratch / file) for file in (TENSORS, ROWS, TERMS)}
         write_json(scratch / SEGMENT, {"format_version": VERSION, "rows": rows.num_rows, "checksums": checksums})
     return read_segment(folder, name, check=False)
 
@@ -182,9 +184,22 @@ def read_segment(folder: Path, name: str, *, check: bool = True) -> Segment:
     record = read_versioned(path / SEGMENT, VERSION)
     with format_errors(path):
         for file in (TENSORS, ROWS, TERMS) if check else ():
-            check_checksum(path_below(path, file), record["checksums"][file], SEGMENT)
+            expected = record["checksums"][file]
+            function = checksum if len(expected) == SHA_LENGTH else digest  # the former in indexes of earlier versions
+            check_checksum(path_below(path, file), expected, SEGMENT, function)
         rows, terms = read_table(path / ROWS, "table of texts"), read_table(path / TERMS, "table of words")
         return Segment(name, rows, combine_chunks(terms.column("term")), tensors.load(path / TENSORS))
+
+
+def digest(path: Path) -> str:
+    """A digest of a file at the speed of memory, as each opening of an index reads all of it."""
+    from embeddings.kernels.checksum import FileDigest  # imports numba
+
+    total = FileDigest()
+    with path.open("rb") as stream:
+        while data := stream.read(DIGEST_BLOCK):
+            total.add(data)
+    return total.hexdigest()
 
 
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ grown gives the scores of one that was built at once. This is why scores are not
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -20,18 +21,21 @@ import pyarrow as pa
 
 from embeddings.compilation.jit import entry_point
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.reading.sources import Texts
+from embeddings.corpora.encoder import merge_spellings
+from embeddings.corpora.scanner_tables import ScannedTokenizer
+from embeddings.corpora.segmenters import Segmenter
+from embeddings.corpora.text_scanner import ItemScanner, ScannedTexts
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
+from embeddings.corpora.word_table import WordTable
 from embeddings.errors import NoWordsError, S, SettingError
-from embeddings.support.arrow import to_string_array
+from embeddings.support.arrow import string_bytes, to_arrow, to_string_array
 from embeddings.support.imports import import_extra
-from embeddings.text_search.index_folder import Segment
+from embeddings.text_search.index_folder import POSTINGS, Segment
 from embeddings.vectors.pooling import DEFAULT_CONSTANT
 
 SATURATION, LENGTH_WEIGHT = 1.5, 0.75  # k1 and b
 COMMON_SHARE = 1e-4  # of the text; the weights of rarer words are near 1
-BATCH = 1 << 14  # texts that are split at a time
 FEW_TEXTS = 64  # which are split in Python, as a corpus takes milliseconds to open
 
 
@@ -92,75 +96,131 @@ class Lexicon:
             raise SettingError(f"{S.stemming} must be among {known}, got {self.stemming!r:.80}")
         return list(library.Stemmer(self.stemming).stemWords(words))
 
-    def encode(self, texts: Sequence[str], threads: int | None = None) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """The distinct words of texts, the words as numbers (tokens,), and where each text begins (texts + 1,)."""
+    def encode(self, texts: Sequence[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """The spellings of words in texts, which are numbers (tokens,), and where each text begins (texts + 1,)."""
         if len(texts) <= FEW_TEXTS and self.form.rules.is_built_in:
             rules: Any = self.form.rules
             lists = [rules.normalize_all(list(rules.tokenizer(text))) for text in texts]
             numbers: dict[str, int] = {}
             ids = [numbers.setdefault(word, len(numbers)) for words in lists for word in words]
-            return list(numbers), np.array(ids, np.int64), np.cumsum([0, *map(len, lists)])
-        try:
-            with Corpus(Texts(texts), **self.settings).encode(threads=threads, progress=False) as encoded:
-                starts = encoded.sentences[encoded.documents]
-                return list(encoded.vocabulary.words), np.array(encoded.ids, np.int64), np.array(starts)
-        except NoWordsError:
-            return [], np.zeros(0, np.int64), np.zeros(len(texts) + 1, np.int64)
+            return list(numbers), np.array(ids, np.int32), np.cumsum([0, *map(len, lists)])
+        return self.encode_column(pa.chunked_array([to_string_array(texts)]))
 
-    def postings(self, texts: pa.ChunkedArray, threads: int | None = None) -> tuple[Any, dict[str, np.ndarray]]:
+    def encode_column(
+        self, texts: pa.ChunkedArray, scanned: Sequence[ScannedTexts | None] = (None,), threads: int | None = None
+    ) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """`encode` for a column of texts.
+
+        Arguments:
+            scanned: what another scanner found in blocks of these texts, which is used if its rules are the same.
+        """
+        rules = self.form.rules
+        if not isinstance(rules.tokenizer, ScannedTokenizer) or isinstance(rules.tokenizer, Segmenter):
+            try:
+                with Corpus(texts, **self.settings).encode(threads=threads, progress=False) as encoded:
+                    return (
+                        list(encoded.vocabulary.words),
+                        np.array(encoded.ids),
+                        np.array(encoded.sentences[encoded.documents]),
+                    )
+            except NoWordsError:
+                return [], np.zeros(0, np.int32), np.zeros(len(texts) + 1, np.int64)
+        # line ends are part of the blocks, but not of the texts
+        if rules.tokenizer("\r") or any(one is None or one[0].rules != rules for one in scanned):
+            scanner = ItemScanner(rules)
+            blocks = map(string_bytes, texts.chunks)
+            scanned = [(scanner, scanner.scan(data.tobytes(), starts).copy()) for data, starts in blocks]
+        table, known = WordTable(), dict[ItemScanner, np.ndarray]()
+        ids, lengths = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
+        for scanner, tokens in filter(None, scanned):
+            numbers, stop = known.get(scanner, ids[0]), int(tokens.ids.max(initial=-1)) + 1
+            if stop > len(numbers):
+                new = table.intern(*scanner.table.words_from(len(numbers), stop))
+                numbers = known[scanner] = np.append(numbers, new)
+            ids.append(numbers[tokens.ids])
+            lengths.append(np.diff(tokens.starts))
+        words, _, rows = merge_spellings(table.words(), table.counts(), rules)
+        words = words if rows is None else words.take(to_arrow(rows))
+        return list(words.to_pylist()), np.concatenate(ids), np.cumsum(np.concatenate(lengths))
+
+    def postings(
+        self, texts: pa.ChunkedArray, scanned: Sequence[ScannedTexts | None] = (None,), threads: int | None = None
+    ) -> tuple[Any, dict[str, np.ndarray]]:
         """The words of a column of texts, and for each the texts that contain it with its counts."""
+        is_few = len(texts) <= FEW_TEXTS
+        words, ids, starts = self.encode(texts.to_pylist()) if is_few else self.encode_column(texts, scanned, threads)
         stems: dict[str, int] = {}
-        parts: list[list[np.ndarray]] = []
-        for start in range(0, len(texts), BATCH):  # as strings and tokens, texts take many times their bytes
-            batch = texts.slice(start, BATCH).to_pylist()
-            words, ids, starts = self.encode(batch, threads)
-            numbers = np.array([stems.setdefault(stem, len(stems)) for stem in self.stem(words)], np.int64)
-            lengths = np.diff(starts)
-            pairs = numbers[ids] * len(batch) + np.repeat(np.arange(len(batch)), lengths)
-            pairs, counts = np.unique(pairs, return_counts=True)
-            arrays = (pairs // len(batch), pairs % len(batch) + start, counts, lengths)
-            parts.append([array.astype(np.int32) for array in arrays])
-        terms, rows, counts, lengths = map(np.concatenate, zip(*parts, strict=True))
-        return to_string_array(list(stems)), sort_postings(terms, rows, counts, lengths, len(stems))
+        terms = np.array([stems.setdefault(stem, len(stems)) for stem in self.stem(words)], np.int32)
+        sizes, last = np.zeros(len(stems), np.int64), np.full(len(stems), -1, np.int32)
+        count_texts(ids, terms, starts, last, sizes)
+        term_starts = np.append(0, np.cumsum(sizes))
+        postings = np.empty((2, term_starts[-1]), np.int32)
+        last.fill(-1)
+        write_postings(ids, terms, starts, last, term_starts[:-1].copy(), postings)
+        return to_string_array(list(stems)), posting_arrays(term_starts, postings, np.diff(starts))
 
 
-def sort_postings(
-    terms: np.ndarray, texts: np.ndarray, counts: np.ndarray, lengths: np.ndarray, size: int
-) -> dict[str, np.ndarray]:
-    """The postings of `size` terms: the start of each, its texts in order, their counts, and the lengths of all texts.
+@entry_point
+def count_texts(ids: np.ndarray, terms: np.ndarray, starts: np.ndarray, last: np.ndarray, sizes: np.ndarray) -> None:
+    """Add to `sizes` (terms,) the number of texts with each term; `last` (terms,) is the last text with it, or -1.
 
-    Arguments:
-        terms, texts, counts: of each pair of a term and a text; the texts of a term are in order.
-        lengths: of each text, in words.
+    Text t has the words `ids[starts[t]:starts[t + 1]]`; the word i counts as the term `terms[i]`.
     """
-    order = np.argsort(terms, kind="stable")  # which keeps the order of the texts
-    return {
-        "term_starts": np.append(0, np.cumsum(np.bincount(terms, minlength=size))).astype(np.int64),
-        "posting_texts": texts[order].astype(np.int32, copy=False),
-        "posting_counts": counts[order].astype(np.int32, copy=False),
-        "lengths": lengths.astype(np.int32, copy=False),
-    }
+    for text in range(starts.shape[0] - 1):
+        for place in range(starts[text], starts[text + 1]):
+            term = terms[ids[place]]
+            sizes[term] += int(last[term] != text)
+            last[term] = text
+
+
+@entry_point
+def write_postings(
+    ids: np.ndarray, terms: np.ndarray, starts: np.ndarray, last: np.ndarray, places: np.ndarray, postings: np.ndarray
+) -> None:
+    """Write the texts with each term and its counts to `postings` (2, n), from `places` (terms,) on.
+
+    The other arguments are those of `count_texts`.
+    """
+    for text in range(starts.shape[0] - 1):
+        for place in range(starts[text], starts[text + 1]):
+            term = terms[ids[place]]
+            if last[term] == text:
+                postings[1, places[term] - 1] += 1
+            else:
+                last[term] = text
+                postings[0, places[term]], postings[1, places[term]] = text, 1
+                places[term] += 1
+
+
+def posting_arrays(term_starts: np.ndarray, postings: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
+    """The arrays of a segment: where each term starts, its texts in order, their counts, and the words of all texts."""
+    return dict(zip(POSTINGS, (term_starts, *postings, lengths.astype(np.int32, copy=False)), strict=True))
 
 
 def merge_postings(segments: Sequence[Segment]) -> tuple[Any, dict[str, np.ndarray]]:
     """The postings of the rows of segments that are not removed, in order."""
     numbers: dict[str, int] = {}
-    terms, texts, counts, start = [], [], [], 0
+    parts, start = [], 0
     for segment in segments:
-        new = np.array([numbers.setdefault(term, len(numbers)) for term in segment.terms.to_pylist()], np.int64)
-        arrays, live = segment.arrays, segment.live
+        terms = np.array([numbers.setdefault(term, len(numbers)) for term in segment.terms.to_pylist()], np.int64)
+        texts, live = segment.arrays["posting_texts"], segment.live
+        kept = live[texts]
+        sizes = np.diff(np.append(0, np.cumsum(kept))[segment.arrays["term_starts"]])
         rows = np.cumsum(live) - 1 + start
-        of_posting = np.repeat(new, np.diff(arrays["term_starts"]))
-        kept = live[arrays["posting_texts"]]
-        terms.append(of_posting[kept])
-        texts.append(rows[arrays["posting_texts"][kept]])
-        counts.append(arrays["posting_counts"][kept])
+        parts.append((terms, sizes, (rows[texts[kept]], segment.arrays["posting_counts"][kept])))
         start += segment.live_count
+    totals = np.zeros(len(numbers), np.int64)
+    for terms, sizes, _ in parts:
+        totals[terms] += sizes
+    places = np.cumsum(totals) - totals  # of the next posting of each term
+    postings = np.empty((2, totals.sum()), np.int32)
+    for terms, sizes, columns in parts:
+        postings[:, np.repeat(places[terms] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())] = columns
+        places[terms] += sizes
     lengths = np.concatenate([segment.arrays["lengths"][segment.live] for segment in segments])
-    ids, used = np.unique(np.concatenate(terms), return_inverse=True)  # words of removed rows are dropped
-    names = list(numbers)
-    postings = sort_postings(used, np.concatenate(texts), np.concatenate(counts), lengths, len(ids))
-    return to_string_array([names[number] for number in ids.tolist()]), postings
+    is_used = totals > 0  # words of removed rows are dropped
+    names = to_string_array([*compress(numbers, is_used.tolist())])
+    return names, posting_arrays(np.append(0, np.cumsum(totals[is_used])), postings, lengths)
 
 
 def lexical_scores(segments: Sequence[Segment], weights: Mapping[str, float]) -> list[np.ndarray]:

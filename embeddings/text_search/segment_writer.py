@@ -14,6 +14,7 @@ from embeddings import registry
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.rows import list_rows
 from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.corpora.text_scanner import ScannedTexts
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.models.embed import text_sources
 from embeddings.models.text_embedder import TextEmbedder
@@ -22,28 +23,34 @@ from embeddings.support.arrow import (
     as_first_columns,
     combine_chunks,
     concatenate_tables,
+    to_arrow,
     to_string_array,
     wider_schema,
     with_null_as_string,
 )
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
-from embeddings.text_search.index_folder import ID, TEXT, Segment, write_segment
+from embeddings.text_search.index_folder import ID, TEXT, VECTORS, Segment, write_segment
 from embeddings.text_search.lexical import Lexicon
 from embeddings.text_search.stored_vectors import StoredVectors, store
 from embeddings.vectors.index import parse_spec
 
 SEGMENT_ROWS = 1_000_000  # of a segment at most
+Part = tuple[dict[str, np.ndarray], ScannedTexts | None]  # the vectors of a block, and the tokens if they are known
 ENGINE = "engine."  # the prefix of the arrays of an index of nearest neighbours
 
 
 def engine_arrays(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays of the index of nearest neighbours for vectors; none if there are few, or the kind is exact."""
-    stored = StoredVectors.of(arrays)
-    if len(stored) < record["index_from"]:
+    if not has_engine(record, len(arrays[VECTORS])):
         return {}
-    engine = registry.create("index", *parse_spec(record["kind"])).build(stored[:])
+    engine = registry.create("index", *parse_spec(record["kind"])).build(StoredVectors.of(arrays)[:])
     return {ENGINE + name: array for name, array in engine.arrays().items()}
+
+
+def has_engine(record: Mapping[str, Any], rows: int) -> bool:
+    """Whether a segment of so many rows has an index of nearest neighbours."""
+    return rows >= int(record["index_from"]) and parse_spec(record["kind"])[0] != "exact"
 
 
 def check_distinct(segments: Sequence[Segment]) -> Any:
@@ -90,7 +97,7 @@ class Columns:
                 raise CorpusError(f"{S[flag]}: there is no column {name!r:.80}, {known}")
         ids = self.ids or next((name for name in (ID, "_id") if name in names and name != text), None)
         if ids is None:
-            keys = to_string_array([str(number) for number in range(start, start + len(block))])
+            keys = to_arrow(np.arange(start, start + len(block))).cast(pa.large_string())
         else:
             try:
                 keys = combine_chunks(table.column(ids).cast(pa.large_string()))
@@ -106,7 +113,7 @@ class Columns:
         others = {name: table.column(name) for name in names if name not in (text, ids, self.vectors)}
         if clash := {ID, TEXT, "score", "cosine", "bm25", "query"} & others.keys():
             raise CorpusError(f"a column must not be called {min(clash)}: rename it")
-        return pa.table({ID: keys, TEXT: to_string_array(block.texts()), **others}), vectors
+        return pa.table({ID: keys, TEXT: block.string_array(), **others}), vectors
 
 
 def row_position(start: int, row: int) -> str:
@@ -138,19 +145,21 @@ class SegmentWriter:
         """The segments of texts, written."""
         segments: list[Segment] = []
         tables: list[pa.Table] = []
-        parts: list[np.ndarray] = []
+        parts: list[Part] = []
         text: str | None = None
         total, done, n_empty = len(texts) if hasattr(texts, "__len__") else None, 0, 0
         sources, text_column = text_sources(texts), self.columns.text
         blocks = read_texts(sources, text_column=text_column, kept=None, is_of_tables=self.is_of_tables)
         with showing(progress, "indexing", "texts") as report:
-            pairs: Any = ((block, None) for block in blocks)
+            encoded_blocks: Any = ((block, None, None) for block in blocks)
             if self.embedder is not None and self.columns.vectors is None:
-                pairs = self.embedder.embed(blocks, self.threads)
-            for block, vectors in pairs:
+                encoded_blocks = self.embedder.embed_encoded(blocks, self.threads)
+            for block, encoded, vectors in encoded_blocks:
                 text = text if done else self.columns.text_of(block)
                 table, own = self.columns.rows(block, self.n_written, text)
-                parts.append(self.fit_dimension(vectors if own is None else own))
+                vectors = self.fit_dimension(vectors if own is None else own, len(block))
+                stored = store(vectors, self.record["dtype"], done)
+                parts.append((stored, None if encoded is None else encoded.scanned))
                 if not self.has_types:
                     schema = table.schema.remove_metadata()
                     self.schema = schema if self.schema is None else wider_schema(self.schema, schema)
@@ -169,9 +178,9 @@ class SegmentWriter:
             log.warning("%s of %s texts are empty or null: no query finds them", n_empty, done)
         return segments
 
-    def fit_dimension(self, vectors: np.ndarray | None) -> np.ndarray:
-        """Vectors of the dimension of the index; without any, of none."""
-        rows = np.zeros((0, 0), np.float32) if vectors is None else vectors
+    def fit_dimension(self, vectors: np.ndarray | None, size: int) -> np.ndarray:
+        """Vectors of the dimension of the index; without any, `size` of none."""
+        rows = np.zeros((size, 0), np.float32) if vectors is None else vectors
         if self.is_new and not self.record["dim"]:
             self.record["dim"] = rows.shape[1]
         if rows.shape[1] != self.record["dim"]:
@@ -179,13 +188,15 @@ class SegmentWriter:
             raise SettingError(f"vectors must have {self.record['dim']} components, got {rows.shape[1]}: {column}")
         return rows
 
-    def segment(self, tables: list[pa.Table], parts: list[np.ndarray]) -> Segment:
+    def segment(self, tables: list[pa.Table], parts: list[Part]) -> Segment:
         """Write one segment."""
         # the first segment fixes the types of columns: one with only nulls becomes text, which later rows may hold
         rows = with_null_as_string(concatenate_tables(tables))
         self.schema, self.has_types = rows.schema, True
-        vectors = np.concatenate(parts) if self.record["dim"] else np.zeros((len(rows), 0), np.float32)
-        parts.clear()  # the memory of as many vectors
-        arrays = store(vectors, self.record["dtype"])
-        terms, postings = self.lexicon.postings(rows.column(TEXT), self.threads)
+        arrays: dict[str, Any] = {name: [stored[name] for stored, _ in parts] for name in parts[0][0]}
+        scanned = [one for _, one in parts]
+        if has_engine(self.record, len(rows)):  # else the parts are written one after another
+            parts.clear()
+            arrays = {name: np.concatenate(arrays.pop(name)) for name in list(arrays)}
+        terms, postings = self.lexicon.postings(rows.column(TEXT), scanned, self.threads)
         return write_segment(self.folder, rows, terms, arrays | engine_arrays(self.record, arrays) | postings)

@@ -13,8 +13,8 @@ from embeddings.vectors.compact_rows import to_int8
 from embeddings.vectors.pooling import DataType
 
 
-def store(rows: np.ndarray, dtype: DataType) -> dict[str, np.ndarray]:
-    """Arrays for rows (rows, dim) at length one; zero rows stay zero.
+def store(rows: np.ndarray, dtype: DataType, start: int = 0) -> dict[str, np.ndarray]:
+    """Arrays for rows (rows, dim), numbered from `start`, at length one; zero rows stay zero.
 
     Raises SettingError if a row holds NaN or infinity.
     """
@@ -25,7 +25,7 @@ def store(rows: np.ndarray, dtype: DataType) -> dict[str, np.ndarray]:
         rows.dtype == np.float32 and bool((is_zero | (np.abs(squares - 1) < 1e-6)).all()) and not rows[is_zero].any()
     )
     if not is_unit and not (is_finite := np.isfinite(rows).all(axis=1)).all():
-        raise SettingError(f"the vector of row {int(is_finite.argmin()) + 1} holds NaN or infinity")
+        raise SettingError(f"the vector of row {start + int(is_finite.argmin()) + 1} holds NaN or infinity")
     units = rows if is_unit else normalize_rows(rows)
     if dtype != "int8":
         return {VECTORS: units.astype(dtype, copy=False)}

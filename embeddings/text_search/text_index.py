@@ -138,6 +138,12 @@ class TextIndex:
         allow_faiss: bool = False,
         warm: bool = False,
     ) -> None:
+        self._open(path, model, allow_faiss)
+        if warm and self.segments:  # a text that is there, so that its words are looked up too
+            self.search(to_list(self.segments[0].rows[TEXT].slice(0, 1)), top=1)
+
+    def _open(self, path: str | os.PathLike[str], model: Any, allow_faiss: bool, known: Sequence[Segment] = ()) -> None:
+        """Read the record and the newest state of the folder; `known` are segments that need not be read again."""
         check_local(path, "text index")
         self.path = Path(path)
         self.folder = IndexFolder(self.path)
@@ -156,9 +162,7 @@ class TextIndex:
             self.lexicon = Lexicon(**self.record["words"], common=loaded)
             self.lexicon.form.rules  # noqa: B018  # refuses wrong settings
             self.columns = Columns(**self.record.get("columns", {}))
-        self.state = self.folder.read()
-        if warm and self.segments:  # a text that is there, so that its words are looked up too
-            self.search(to_list(self.segments[0].rows[TEXT].slice(0, 1)), top=1)
+        self.state = self.folder.read(known)
 
     @classmethod
     def build(
@@ -254,7 +258,8 @@ class TextIndex:
             write_recipe(scratch / RECIPE, embedder, common)
             write_sealed(scratch / INDEX, record)
             IndexFolder(scratch).write_state(State(1, writer.n_written, segments))
-        index = cls(target, model=source, allow_faiss=True)
+        index = cls.__new__(cls)
+        index._open(target, source, allow_faiss=True, known=segments)
         if embedder is not None:
             index.embedder = embedder
         if temporary is not None:

@@ -44,6 +44,13 @@ def test_tensors_of_every_dtype_and_shape(tmp_path):
     assert all(np.array_equal(loaded[name], arrays[name]) for name in arrays)
 
 
+def test_parts_of_an_array_are_written_one_after_another(tmp_path):
+    whole = np.arange(12, dtype=np.float32).reshape(6, 2)
+    for name, array in (("whole", whole), ("parts", [whole[:1], whole[1:1], whole[1:][:, ::1]])):
+        tensors.save({"a": array, "b": whole[0]}, tmp_path / name)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
+
+
 A, B = '"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}', '"b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}'
 ODD_HEADERS = {  # header, data, and what is read: True, False, or stricter where only the library reads it
     "one": (f"{{{A}}}", 2, True),

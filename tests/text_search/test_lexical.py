@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.corpora.word_rules import WordRules
+from embeddings.corpora.word_rules import WordForm, WordRules
 from embeddings.text_search import lexical
 from embeddings.text_search.lexical import Lexicon, common_words, lexical_scores
 
@@ -49,7 +50,6 @@ class Segment(SimpleNamespace):
 def test_scores_are_those_of_the_formula(monkeypatch, few):
     """In two segments, whose texts are split in Python or by the compiled scanner."""
     monkeypatch.setattr(lexical, "FEW_TEXTS", few)
-    monkeypatch.setattr(lexical, "BATCH", 7)
     rng = np.random.default_rng(1)
     texts = [" ".join(rng.choice(list("abcdefg"), rng.integers(0, 9))) for _ in range(30)]
     common = Vocabulary.from_counts({"a": 50, "b": 5}, total=1000)
@@ -86,6 +86,23 @@ def test_few_and_many_texts_are_split_alike(monkeypatch):
             tokens = [words[number] for number in ids.tolist()]
             results.append([tokens[start:stop] for start, stop in pairwise(starts.tolist())])
         assert results[0] == results[1]
+
+
+@pytest.mark.parametrize(("tokenizer", "threads"), [("words", 1), ("words", 2), ("codepoints", 2)])
+def test_words_that_the_embedder_has_found_are_counted_alike(tmp_path, tokenizer, threads):
+    """Several blocks of lines that end as on Windows, with words whose spelling is normalised."""
+    words = ["it's", "Über", "e\u0301te\u0301", *(f"w{number}" for number in range(2000))]
+    rng = np.random.default_rng(3)
+    lines = [" ".join(rng.choice(words, size)) for size in [*rng.integers(0, 60, 7000), 1]]
+    (tmp_path / "lines.txt").write_bytes("\r\n".join(lines).encode())
+    form = WordForm(WordRules(tokenizer, "lower").settings)
+    vectors = em.Vectors(["w1", "w2"], np.eye(2), counts=[2, 1], word_form=form)
+    index = em.TextIndex.build(vectors, tmp_path / "lines.txt", tmp_path / "index", threads=threads)
+    segment = index.segments[0]
+    terms, arrays = Lexicon(form.settings).postings(pa.chunked_array([lines]))
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(segment.arrays[name], array)
+    assert segment.terms.to_pylist() == terms.to_pylist()
 
 
 def test_texts_without_words():

@@ -25,10 +25,10 @@ from platforms import needs_limits, resource
 
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
-from embeddings.support import records, tensors
+from embeddings.support import tensors
 from embeddings.support.records import checksum, to_jsonable
 from embeddings.text_search import index_folder, text_index
-from embeddings.text_search.index_folder import write_sealed
+from embeddings.text_search.index_folder import digest, write_sealed
 from embeddings.text_search.segment_writer import check_distinct
 from embeddings.text_search.stored_vectors import store
 from embeddings.text_search.text_index import TextIndex
@@ -438,7 +438,7 @@ def test_segments_that_are_known_are_not_checked_again(vectors, tmp_path, monkey
     writer = TextIndex.build(vectors, some_texts(30), tmp_path / "i")
     reader = TextIndex(tmp_path / "i")
     read = []
-    monkeypatch.setattr(records, "checksum", lambda path: read.append(path.parent.name) or checksum(path))
+    monkeypatch.setattr(index_folder, "digest", lambda path: read.append(path.parent.name) or digest(path))
     writer.add(["w1"])
     read.clear()
     reader.refresh()
@@ -725,6 +725,18 @@ def with_arrays(path, changes):
     """Write a file of arrays again with changed ones."""
     arrays = {name: np.array(one) for name, one in tensors.load(path).items()}
     tensors.save(arrays | {name: change(arrays[name]) for name, change in changes.items()}, path)
+
+
+def test_segments_of_earlier_versions_have_longer_digests(vectors, tmp_path):
+    index = TextIndex.build(vectors, table(some_texts(10)), tmp_path / "i")
+    path = next(index.path.glob("segment-*")) / "segment.json"
+    record = json.loads(path.read_text())
+    earlier = {name: checksum(path.parent / name) for name in record["checksums"]}
+    path.write_text(json.dumps(record | {"checksums": earlier}))
+    assert found(TextIndex(index.path, model=vectors), "w1 w2") == found(index, "w1 w2")
+    path.write_text(json.dumps(record | {"checksums": earlier | {"rows.arrow": earlier["terms.arrow"]}}))
+    with pytest.raises(FormatError, match="rows"):
+        TextIndex(index.path)
 
 
 @pytest.mark.parametrize("array", ["term_starts", "posting_texts", "posting_counts", "lengths", "vectors"])
