@@ -9,7 +9,7 @@ UTF-8 is even, and else in the test half. So the order of items and of the words
 import json
 import os
 import unicodedata
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
@@ -92,6 +92,12 @@ def read_lines(path: Path, *, keep_all: bool = False) -> Iterator[tuple[int, str
             yield number, line.strip("\r\n")
 
 
+def check_found(items: Sized, name: object, what: str) -> None:
+    """Refuse a file without items."""
+    if not items:
+        raise FormatError(f"{name} contains no {what}")
+
+
 def set_name(name: str | os.PathLike[str]) -> str:
     """The name of a set in results: its own, or the name of its file without the ending."""
     return str(name) if str(name) in KINDS else Path(name).stem
@@ -123,8 +129,7 @@ def rows_of_half(items: Iterable[Iterable[str]], half: str, name: str) -> list[i
         FormatError: there are none.
     """
     rows = [row for row, words in enumerate(items) if half in (ALL, half_of(words))]
-    if not rows:
-        raise FormatError(f"no item of {name} is in the {half} half; use a larger set")
+    check_found(rows, name, f"item of the {half} half; use a larger set")
     return rows
 
 

@@ -27,7 +27,7 @@ from processes import describe, environment, seconds, write_text
 
 from embeddings import registry
 from embeddings.errors import SettingError
-from embeddings.eval.statistics.confidence_intervals import mean_bootstrap
+from embeddings.eval.statistics.confidence_intervals import ratio_interval
 from embeddings.indexes.cosine_search import pair_cosines
 from embeddings.indexes.protocol import SearchResult
 from embeddings.models.loading import load
@@ -64,9 +64,9 @@ def measure_indexes(vectors: Vectors, rows: np.ndarray, indexes: Sequence[str], 
     """Measure indexes, specs as in `embeddings.vectors.index`; one that cannot be built has a `reason` instead.
 
     The queries are vectors of `rows` (queries,), which are not their own neighbours. `recall` is the mean share of the
-    true `top` neighbours found, `low` and `high` the ends of its 95 % interval (bootstrap over queries, normal for very
-    many). `per_second` are queries one at a time, from the median time, `per_second_many` all at once, the fastest of
-    three runs. `bytes` is memory in addition to the vectors themselves.
+    true `top` neighbours found, `low` and `high` the ends of its 95 % interval (bootstrap over queries).
+    `per_second` are queries one at a time, from the median time, `per_second_many` all at once, the fastest of three
+    runs. `bytes` is memory in addition to the vectors themselves.
     """
     top = min(top, len(vectors) - 1)
     truth = search_others(as_index(None, vectors), vectors, rows, top)
@@ -100,7 +100,7 @@ def measure_recall(index: Index, vectors: Vectors, rows: np.ndarray, truth: Sear
     queries = normalize(vectors.unit_rows[rows])
     cosines[owners, columns] = pair_cosines(vectors.unit_rows, result.ids[owners, columns], queries, owners)
     shares = (cosines >= truth.similarities[:, -1:] - 1e-12).mean(axis=1)
-    low, high = mean_bootstrap(shares)
+    low, high = ratio_interval(shares, np.ones(len(shares)))
     return {"recall": float(shares.mean()), "low": low, "high": high}
 
 

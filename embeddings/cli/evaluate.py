@@ -69,17 +69,18 @@ def command(
         vectors, options, defaults, report is not None, allow_faiss=allow_faiss, **reading,
     )  # fmt: skip
     suite, runs = evaluation.suite, evaluation.runs
-    drawn = Scores()
-    results = (scores.result() for scores in evaluation.scores())
-    if plot is not None:  # rows are printed as they arrive, and drawn at the end
-        results = (drawn.append(result) or result for result in results)  # type: ignore[func-returns-value]
+    shown = Scores()
+    # rows are printed as they arrive, and drawn at the end
+    results = (shown.append(one) or one for one in (scores.result() for scores in evaluation.scores()))  # type: ignore[func-returns-value]
     if as_json:
         print_rows(map(asdict, results), as_json=True)
     else:
         is_composed = any(getattr(task.settings, "compose", False) for task in suite.tasks)
         others = ["composed"] * is_composed + [*RUNS] * any(len(paths) > 1 for _, paths in runs)
         print_rows(result_cells(result, others) for result in results if sections or not result.is_detail)
-    drawing.draw({"": drawn})
+        for sentence in shown.caveats:
+            note(sentence)
+    drawing.draw({"": shown})
     if report is not None:
         from embeddings.eval.report import write_report
 

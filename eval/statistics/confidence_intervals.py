@@ -18,7 +18,7 @@ Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 RESAMPLES = 1000
 SEED = 1
 MIN_ITEMS = 10  # with fewer, percentiles of the bootstrap are meaningless
-MAX_CACHED = 8192  # resamples of more items are not cached, and means of more items use the normal interval
+MAX_CACHED = 8192  # resamples of more items are not cached
 
 Interval = tuple[float, float] | tuple[None, None]
 NO_INTERVAL: Interval = (None, None)
@@ -102,18 +102,6 @@ def correlation_interval(x: np.ndarray, y: np.ndarray, *, ranked: bool) -> Inter
     """The bootstrap interval of a correlation; none for fewer than ten items or mostly constant resamples."""
     low, high = percentiles(correlations(x, y, ranked=ranked)) if len(x) >= MIN_ITEMS else NO_INTERVAL
     return NO_INTERVAL if low is None or high is None else (float(np.clip(low, -1, 1)), float(np.clip(high, -1, 1)))
-
-
-def mean_bootstrap(values: np.ndarray) -> Interval:
-    """The bootstrap interval of the mean of `values` (items,); none for fewer than ten.
-
-    Above `MAX_CACHED` values it is the normal interval.
-    """
-    if len(values) > MAX_CACHED:
-        return normal_interval(values)
-    if len(values) < MIN_ITEMS:
-        return NO_INTERVAL
-    return percentiles(np.concatenate([block @ values / len(values) for block in bootstrap_weights(len(values))]))
 
 
 def ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:

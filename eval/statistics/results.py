@@ -26,7 +26,6 @@ from embeddings.eval.statistics.confidence_intervals import (
     correlation_interval,
     correlations,
     divide_or_nan,
-    mean_bootstrap,
     percentiles,
     ratio_interval,
     ratios,
@@ -120,7 +119,12 @@ class Scores(PlottedTable[Result]):
 
     def remarks(self) -> list[str]:
         """What varies in the intervals, and the notes."""
-        return [SAMPLED] * any(one.low is not None for one in self) + super().remarks()
+        return self.caveats + super().remarks()
+
+    @property
+    def caveats(self) -> list[str]:
+        """What varies in the intervals of single models; nothing without one."""
+        return [SAMPLED] * any(one.low is not None and one.runs == 1 for one in self)
 
     def shown(self, row: Result) -> dict[str, Any]:
         """The cells of a result."""
@@ -579,11 +583,6 @@ class MeanScores(ResampledScores):
     def value(self) -> float:
         """The mean over all queries."""
         return float(self.values.mean())
-
-    @property
-    def interval(self) -> Interval:
-        """The bootstrap interval of the mean, for very many queries the normal one."""
-        return mean_bootstrap(self.values)
 
 
 @dataclass(frozen=True, kw_only=True)

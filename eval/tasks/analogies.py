@@ -5,7 +5,7 @@ cos(x, b) cos(x, c) / cos(x, a), cosines shifted to 0..1 (Levy and Goldberg, 201
 
 The 19,544 questions of the Google set are made of some 550 pairs of words, so they are far from independent. The
 bootstrap therefore resamples pairs: a question counts as often as its first pair is drawn times how often its second
-is. With very many pairs a normal approximation is used; its variance sums the squared contributions of pairs.
+is.
 """
 
 import os
@@ -13,24 +13,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, permutations, zip_longest
-from math import erfc, sqrt
 from pathlib import Path
 
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.eval.statistics.confidence_intervals import (
-    MAX_CACHED,
-    NO_INTERVAL,
-    Interval,
-    Z,
-    bootstrap_weights,
-    divide_or_nan,
-    wilson,
-)
+from embeddings.eval.statistics.confidence_intervals import Interval, bootstrap_weights, divide_or_nan, wilson
 from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Resampled, bootstrap_test
 from embeddings.eval.tasks.evaluation_kind import METHODS, AnalogyMethod, Halved, Kind, Subject, several
-from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
+from embeddings.eval.test_sets import ALL, check_found, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.settings import Positive
 from embeddings.support.imports import import_library
 
@@ -108,8 +99,7 @@ def read_questions(name: str | os.PathLike[str]) -> Questions:
         test = Questions(set_name(name))
         words = next((len(line.split()) for _, line in read_lines(path) if not line.startswith(":")), 0)
         {3: read_msr, 2: read_bats}.get(words, read_google)(path, test)
-    if not test.questions:
-        raise FormatError(f"{name} contains no analogy questions")
+    check_found(test.questions, name, "analogy questions")
     return test
 
 
@@ -176,46 +166,35 @@ class AnalogyScores(BinaryScores):
         if correct.all() or not correct.any():
             independent = min(len(correct), len(np.unique(pairs)))
             return wilson(independent if correct.all() else 0, independent)
-        (low, high), _ = interval_and_p(correct.astype(np.float64), pairs)
-        return NO_INTERVAL if low is None or high is None else (max(0.0, low), min(1.0, high))
+        return bootstrap_test(*resampled_means(correct, pairs))[0]
 
     def resampled_on(self, items: np.ndarray) -> Resampled:
         """The share of correct questions, and in each resample of the word pairs."""
-        distinct, number = np.unique(self.pairs[items], return_inverse=True)
-        correct = self.correct[items].astype(np.float64)
-        values = resampled_means(correct, number.reshape(-1, 2), len(distinct))
-        return Resampled(float(correct.mean()), values, len(distinct))
+        correct = self.correct[items]
+        return Resampled(float(correct.mean()), *resampled_means(correct, self.pairs[items]))
 
     def compare_on(self, both: np.ndarray, other: BinaryScores) -> Comparison:
         """A paired test on some of the questions."""
-        correct, others = self.correct[both], other.correct[both]
-        interval, p = interval_and_p(correct.astype(np.float64) - others, self.pairs[both])
+        correct, others = self.correct[both].astype(np.float64), other.correct[both]
+        interval, p = bootstrap_test(*resampled_means(correct - others, self.pairs[both]))
         values = correct.mean(), others.mean()
         return self.comparison(other, values, interval, items=len(correct), p=p, test=self.test)
 
 
-def interval_and_p(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, float | None]:
-    """The interval of the mean of `gains` (questions,) and the p of its difference from zero; none for few pairs."""
-    distinct, number = np.unique(pairs, return_inverse=True)
-    number = number.reshape(-1, 2)
-    if len(distinct) > MAX_CACHED:  # the variance sums the squared contributions of pairs to the mean
-        mean, rest = float(gains.mean()), gains - gains.mean()
-        contributions = np.bincount(number.ravel(), np.repeat(rest, 2)) / len(gains)
-        spread = float(np.sqrt((contributions**2).sum()))
-        p = erfc(abs(mean) / spread / sqrt(2)) if spread else float(mean == 0)
-        return (mean - Z * spread, mean + Z * spread), p
-    return bootstrap_test(resampled_means(gains, number, len(distinct)), len(distinct))
+def resampled_means(gains: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, int]:
+    """The mean of `gains` (questions,) in each resample of their `pairs`, and the number of different pairs.
 
-
-def resampled_means(gains: np.ndarray, pairs: np.ndarray, count: int) -> np.ndarray:
-    """The mean of `gains` (questions,) in each resample of `count` pairs; NaN where no question is drawn."""
+    The mean is NaN where no question is drawn.
+    """
     csr_array = import_library("scipy.sparse").csr_array
 
+    distinct, number = np.unique(pairs, return_inverse=True)
+    count, places = len(distinct), tuple(number.reshape(-1, 2).T)
     numerator, denominator = (
-        csr_array((values, (pairs[:, 0], pairs[:, 1])), shape=(count, count)) for values in (gains, np.ones(len(gains)))
+        csr_array((values, places), shape=(count, count)) for values in (gains.astype(np.float64), np.ones(len(gains)))
     )
     sums = [[((table @ w.T) * w.T).sum(axis=0) for table in (numerator, denominator)] for w in bootstrap_weights(count)]
-    return divide_or_nan(*np.concatenate(sums, axis=1))
+    return divide_or_nan(*np.concatenate(sums, axis=1)), count
 
 
 PROTOCOL = (

@@ -15,7 +15,7 @@ from embeddings.eval.statistics.confidence_intervals import NO_INTERVAL, Interva
 from embeddings.eval.statistics.results import CorrelationScores, ItemScores, Key, Measurement
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.word_similarity import correlation, to_number
-from embeddings.eval.test_sets import line_error, read_lines, set_name
+from embeddings.eval.test_sets import check_found, line_error, read_lines, set_name
 from embeddings.eval.word_matching import CaseFolding
 from embeddings.plugins.tensor_indexing.composer import FIRST, PART, PHRASE, SECOND, TYPE, Composer
 from embeddings.plugins.tensor_indexing.fitting import cosine_ranks
@@ -63,8 +63,7 @@ def read_phrase_ratings(path: str | os.PathLike[str]) -> PhraseRatings:
         if fields["participant"] in raters:
             raise FormatError(f"{path}, line {number}: participant {fields['participant']} rates this pair twice")
         raters[fields["participant"]] = rating
-    if not ratings:
-        raise FormatError(f"{path} contains no rated phrases below a heading with the columns {', '.join(COLUMNS)}")
+    check_found(ratings, path, f"rated phrases below a heading with the columns {', '.join(COLUMNS)}")
     return PhraseRatings(set_name(path), ratings)
 
 

@@ -197,7 +197,7 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
         texts, depth = None if ranking == "vectors" else test.queries, DEPTH + (max(test.own) >= 0)
         ranks = index.rank(segments, texts, None if ranking == "lexical" else vectors, depth)
         best = (documents[rows].tolist() for rows, *_ in ranks)
-        found = [without(one, own)[:DEPTH] for one, own in zip(best, test.own, strict=True)]
+        found = [[one for one in ids if one != own][:DEPTH] for ids, own in zip(best, test.own, strict=True)]
         for measure, column in zip(MEASURES, measure_queries(found, test.relevant).T, strict=True):
             yield MeanScores(
                 vectors=name,
@@ -212,11 +212,6 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
         counts = index.embedder.counts
         known = counts.words - counts.unknown_words
         yield word_coverage(name, test.name, known, counts.words, counts.describe_forms())
-
-
-def without(documents: list[int], own: int) -> list[int]:
-    """The documents but for one."""
-    return [document for document in documents if document != own]
 
 
 def measure_queries(found: Sequence[Sequence[int]], relevant: Sequence[dict[int, int]]) -> np.ndarray:

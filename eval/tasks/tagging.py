@@ -20,7 +20,7 @@ from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import BinaryScores, ItemScores, Key, Measurement
 from embeddings.eval.tasks import linear_classifier
 from embeddings.eval.tasks.evaluation_kind import Kind, KindSettings, Subject
-from embeddings.eval.test_sets import SHIPPED_TAGGING, line_error, read_lines, shipped_file
+from embeddings.eval.test_sets import SHIPPED_TAGGING, check_found, line_error, read_lines, shipped_file
 from embeddings.eval.word_matching import look_up
 from embeddings.settings import Range
 from embeddings.vectors.vectors import Vectors
@@ -84,8 +84,7 @@ def read_tagged(path: Path) -> TaggedText:
             tags.append(tag)
         elif len(words) > ends[-1]:
             ends.append(len(words))
-    if not words:
-        raise FormatError(f"{path} contains no tagged words")
+    check_found(words, path, "tagged words")
     return TaggedText(words, tags, np.array(ends[1:]))
 
 

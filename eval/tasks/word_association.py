@@ -13,7 +13,7 @@ from embeddings.errors import FormatError
 from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL
 from embeddings.eval.statistics.results import WORDS, ItemScores, Key, Measurement, ResampledScores
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
-from embeddings.eval.test_sets import line_error, locate, read_lines, set_name
+from embeddings.eval.test_sets import check_found, line_error, locate, read_lines, set_name
 from embeddings.support.cosine import normalize
 
 COLUMNS = ("test", "list", "word", "role")
@@ -55,15 +55,8 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
             raise line_error(file, number, "test, list, word, and the role target or attribute", line)
         lists = tests.setdefault(test, {role: {} for role in ROLES})[role.lower()]
         lists.setdefault(name, []).append(word)
-    if not tests:
-        raise FormatError(f"{file}: no tests, only a heading")
+    check_found(tests, file, "tests, only a heading")
     return AssociationTests(set_name(path), tests)
-
-
-def wrong_shape(roles: dict[str, dict[str, list[str]]]) -> str | None:
-    """Why a test cannot be scored: it does not have two lists of each role."""
-    wrong = [f"requires two lists of {role} words, got {len(roles[role])}" for role in ROLES if len(roles[role]) != 2]
-    return wrong[0] if wrong else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,9 +106,10 @@ def score_association(subject: Subject, tests: AssociationTests) -> list[ItemSco
     """The effect size of each test, and its one-sided permutation p; of a test of another shape the reason."""
     scores: list[ItemScores] = []
     for test, roles in tests.tests.items():
-        if fault := wrong_shape(roles):
+        wrong = [f"requires two lists of {one} words, got {len(roles[one])}" for one in ROLES if len(roles[one]) != 2]
+        if wrong:
             scores.append(Measurement(
-                vectors=subject.name, key=Key(tests.name, "effect size", section=test), value=None, reason=fault,
+                vectors=subject.name, key=Key(tests.name, "effect size", section=test), value=None, reason=wrong[0],
                 covered=0, total=0, interval=NO_INTERVAL, protocol=PROTOCOL.format("X", "Y", "A", "B"),
             ))  # fmt: skip
             continue

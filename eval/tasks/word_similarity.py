@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import CorrelationScores, Key
 from embeddings.eval.tasks.evaluation_kind import Halved, Kind, Subject
-from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
+from embeddings.eval.test_sets import ALL, check_found, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.eval.word_matching import gather_vectors
 from embeddings.support.cosine import normalize
 from embeddings.support.imports import import_library
@@ -73,8 +72,7 @@ def read_word_pairs(name: str | os.PathLike[str]) -> WordPairs:
             raise line_error(path, number, EXPECTED, line)
         pairs.append((fields[layout.words[0]], fields[layout.words[1]]))
         ratings.append(rating)
-    if not pairs:
-        raise FormatError(f"{path} contains no word pairs")
+    check_found(pairs, path, "word pairs")
     return WordPairs(set_name(name), pairs, ratings)
 
 

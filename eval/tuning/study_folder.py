@@ -17,6 +17,7 @@ from embeddings.models.model_files import check_target
 from embeddings.support.docstrings import argument_texts
 from embeddings.support.files import atomic_write, check_own_folder, write_rows
 from embeddings.support.local_paths import check_local
+from embeddings.support.output_errors import output_errors
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
 from embeddings.support.result_table import ResultTable, TabularResult, format_number, markdown_table
 from embeddings.training.trainer import Trainer
@@ -166,13 +167,11 @@ class StudyFolder:
                     values = f"{name} was {old!r:.200}, and is {new!r:.200}"
                     raise OutputError(f"{path} holds another search: {values}; choose another folder")
             return earlier
-        try:
+        with output_errors(folder.path, str(folder.path)):
             folder.path.mkdir(parents=True, exist_ok=True)
             for name in FILES & {entry.name for entry in folder.path.iterdir()}:
                 file = folder.path / name
                 shutil.rmtree(file) if file.is_dir() else file.unlink()
-        except OSError as error:
-            raise OutputError(f"cannot write {folder.path}: {error.strerror or error}") from error
         folder.write()
         return folder
 

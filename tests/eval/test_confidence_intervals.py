@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_bootstrap import interval, resample_counts
+from naive_bootstrap import resample_counts
 
 from embeddings.eval import evaluate
 from embeddings.eval.statistics.confidence_intervals import (
     bootstrap_weights,
     correlation_interval,
-    mean_bootstrap,
-    normal_interval,
     weighted_pearson,
     weighted_ranks,
     wilson,
@@ -59,15 +57,6 @@ def test_resamples_are_deterministic_draws_with_replacement(monkeypatch):
     monkeypatch.setattr("embeddings.eval.statistics.confidence_intervals.MAX_CACHED", 10)
     assert len(list(bootstrap_weights(50))) > 1
     assert np.array_equal(np.concatenate(list(bootstrap_weights(50))), drawn)
-
-
-def test_means_of_many_values_have_the_normal_interval(monkeypatch):
-    values = np.random.default_rng(8).uniform(0, 1, 3000)
-    drawn = mean_bootstrap(values)
-    assert drawn == pytest.approx(interval([times @ values / 3000 for times in resample_counts(3000)]))
-    monkeypatch.setattr("embeddings.eval.statistics.confidence_intervals.MAX_CACHED", 2999)
-    assert mean_bootstrap(values) == normal_interval(values) == pytest.approx(drawn, abs=0.001)
-    assert mean_bootstrap(np.zeros(4000)) == (0, 0)
 
 
 @pytest.mark.parametrize("ranked", [True, False])

@@ -9,7 +9,7 @@ from naive_bootstrap import interval, resample_counts, resampled_question_means,
 from embeddings.eval import Suite, compare_scores
 from embeddings.eval.statistics.confidence_intervals import wilson
 from embeddings.eval.statistics.results import BinaryScores, CorrelationScores, Key, bootstrap_test
-from embeddings.eval.tasks.analogies import AnalogyScores, interval_and_p
+from embeddings.eval.tasks.analogies import AnalogyScores
 from embeddings.vectors.vectors import Vectors
 
 KEY = Key("set", "accuracy")
@@ -187,18 +187,6 @@ def test_all_or_no_correct_questions_have_the_interval_of_one_item_per_pair(ques
     assert (none.value, none.low, none.high) == (0, *wilson(0, 18))
     alone = answered((pairs[:1], np.ones(1, bool))).result()
     assert (alone.value, alone.low, alone.high) == (1, *wilson(1, 1))
-
-
-def test_many_pairs_have_the_normal_interval(questions, monkeypatch):
-    pairs, right, other = questions
-    many = np.concatenate([pairs + 18 * group for group in range(20)])
-    gains = np.tile(right.astype(float) - other, 20)
-    drawn, p = interval_and_p(gains, many)
-    monkeypatch.setattr("embeddings.eval.tasks.analogies.MAX_CACHED", 10)
-    smooth, q = interval_and_p(gains, many)
-    assert smooth == pytest.approx(drawn, abs=0.15 * (drawn[1] - drawn[0]))
-    assert q == pytest.approx(p, abs=0.02)
-    assert interval_and_p(np.zeros(len(many)), many) == ((0, 0), 1)
 
 
 def test_pairs_of_questions_ignore_case(tmp_path):
