@@ -13,7 +13,7 @@ from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.errors import S, SettingError
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS
-from embeddings.settings import Positive, Range, check_arguments, check_value
+from embeddings.settings import Positive, Range, check_arguments
 from embeddings.support.logs import log
 from embeddings.training.average import AVERAGE
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
@@ -62,9 +62,8 @@ class EarlyStopping(Callback):
             trained on. In Python for trainers that predict words from contexts.
         score: a function of a model, in place of test sets; higher is better.
         patience: stop after this many epochs without improvement; 2 by default.
-        decay_on_plateau: where early stopping would stop, lower the learning rate, to half by default, and continue
-            from the best epoch, at most N times; use it with a constant schedule.
-        decay: factor of the learning rate each time.
+        decay_on_plateau: where early stopping would stop, halve the learning rate, and continue from the best epoch, at
+            most N times; use it with a constant schedule.
 
     Raises:
         SettingError: not exactly one of test sets, labels, validation and score is set; or a number is out of range.
@@ -82,7 +81,6 @@ class EarlyStopping(Callback):
         score: Callable[[Model], float] | None = None,
         patience: Positive = 2,
         decay_on_plateau: Annotated[int, Range(ge=0)] = 0,
-        decay: float = DECAY,
     ) -> None:
         # imported here, so that the command train, which has these arguments as options, starts without test sets
         from embeddings.eval.evaluation import Suite, mean_score
@@ -102,9 +100,6 @@ class EarlyStopping(Callback):
         self.sets: dict[str, Any] = {kind: [os.fspath(path) for path in as_list(one)] for kind, one in sets.items()}
         check_arguments(EarlyStopping, patience=patience, decay_on_plateau=decay_on_plateau)
         self.patience, self.decay_on_plateau = int(patience), int(decay_on_plateau)
-        self.decay: float = check_value("decay", decay, float, {"gt": 0, "le": 1})
-        if not self.decay_on_plateau and self.decay != DECAY:
-            raise SettingError(f"decay={self.decay} requires {S.decay_on_plateau}")
         if labels is not None:
             self.sets["labels"] = [os.fspath(labels) if isinstance(labels, str | os.PathLike) else "a list of texts"]
             from embeddings.eval.tuning.metrics import LabelJudge
@@ -167,7 +162,7 @@ class EarlyStopping(Callback):
                 epoch_end.stop()
                 return
             self.decays.append(epoch_end.epoch)
-            factor = self.decay ** len(self.decays)
+            factor = DECAY ** len(self.decays)
             log.info("continuing from epoch %s with %.4g times the scheduled learning rate", self.best_epoch, factor)
             epoch_end.roll_back(factor)
 
@@ -214,7 +209,7 @@ class EarlyStopping(Callback):
         """The test sets, the patience and the decay."""
         source = None if self.validation is None else self.validation.source
         basis = self.basis if source is None else f"held-out loss on {source}"
-        plateau = {"decay_on_plateau": self.decay_on_plateau, "decay": self.decay}
+        plateau = {"decay_on_plateau": self.decay_on_plateau, "decay": DECAY}
         return {"patience": self.patience, **plateau, "score": basis}
 
     def state(self) -> dict[str, Any]:
