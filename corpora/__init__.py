@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from embeddings.corpora.random_walks import RandomWalks as RandomWalks
     from embeddings.corpora.reading.labelled_texts import LabelFormat as LabelFormat
     from embeddings.corpora.reading.text_pairs import PairFormat as PairFormat
-    from embeddings.corpora.reading.text_pairs import TextPairs as TextPairs
     from embeddings.corpora.reading.text_vectors import VectorFormat as VectorFormat
     from embeddings.corpora.reading.text_vectors import text_vectors as text_vectors
     from embeddings.corpora.reading.word_contexts import ContextFormat as ContextFormat
@@ -25,7 +24,7 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "corpora.phrases": "PhraseList Phrases",
         "corpora.random_walks": "RandomWalks",
         "corpora.reading.labelled_texts": "LabelFormat",
-        "corpora.reading.text_pairs": "PairFormat TextPairs",
+        "corpora.reading.text_pairs": "PairFormat",
         "corpora.reading.text_vectors": "VectorFormat text_vectors",
         "corpora.reading.word_contexts": "ContextFormat",
         "corpora.vocabulary": "Vocabulary",

@@ -17,7 +17,7 @@ from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
-from embeddings.corpora.reading.rows import RowReader
+from embeddings.corpora.reading.rows import RowReader, Rows
 from embeddings.corpora.reading.sources import File, Source, resolve_source, total_size
 from embeddings.corpora.reading.tag_arrays import string_lists
 from embeddings.corpora.reading.text_block import TextBlock
@@ -103,8 +103,7 @@ class Corpus:
             its words too.
         labels: how labels of texts are written, for classifiers. Each line of plain text, row of a table and string of
             an iterable is then a document, and labels are not words of it.
-        pairs: where pairs of texts are, or words with their contexts, for trainers that learn from them; see
-            `TextPairs` and `ContextFormat`.
+        pairs: where pairs of texts are, or words with their contexts, for trainers that learn from them.
         vectors: where vectors of texts are, for trainers that learn from them.
 
     Raises:
@@ -212,21 +211,17 @@ class Corpus:
         phrases = {} if self.phrase_config is None else {"phrases": self.phrase_config.fingerprint}
         return {**self.text_settings, **phrases}
 
-    def encode(
-        self, *, progress: ProgressOption = None, block_size: int = BLOCK_SIZE,
-        threads: int | None = None,
-    ) -> EncodedCorpus:  # fmt: skip
+    def encode(self, *, progress: ProgressOption = None, threads: int | None = None) -> EncodedCorpus:
         """Return the corpus as token ids, from the cache if the sources have not changed since they were encoded.
 
-        The text is read once, `block_size` bytes at a time; memory grows only with the number of distinct words,
-        unless the tokenizer is a callable, which gets whole lines. A corpus from standard input or an iterable, or with
-        a tokenizer that is not built in, is not cached; this object returns it again until it is closed. If a cached
-        corpus is damaged, a warning is logged, and the text is read again.
+        The text is read once; memory grows only with the number of distinct words, unless the tokenizer is a callable,
+        which gets whole lines. A corpus from standard input or an iterable, or with a tokenizer that is not built in,
+        is not cached; this object returns it again until it is closed. If a cached corpus is damaged, a warning is
+        logged, and the text is read again.
 
         Arguments:
             progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function
                 is called with the number of bytes read, as stored on disk, and their total, None if unknown.
-            block_size: bytes of text that are read at a time.
             threads: the number of threads that split text into words, by default one for each core; the result does not
                 depend on it. With `max_types` or a callable there is one.
 
@@ -241,7 +236,7 @@ class Corpus:
             return self._uncached
         check_value("threads", threads, Positive | None, {})
         with showing(progress, "reading", MEGABYTES) as shown:
-            encoded = self.encode_phrases(shown, block_size, threads)
+            encoded = self.encode_phrases(shown, threads)
         if self.vocabulary is not None:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:
                 remap(encoded, self.vocabulary, folder)
@@ -256,13 +251,13 @@ class Corpus:
         self._uncached, self._uncached_name = (None, None) if encoded.finalizer is None else (encoded, name)
         return encoded
 
-    def encode_phrases(self, report: Report | None, block_size: int, threads: int | None) -> EncodedCorpus:
+    def encode_phrases(self, report: Report | None, threads: int | None) -> EncodedCorpus:
         """Return the encoded corpus, with phrases as tokens if there are any, from the cache if possible."""
 
         def encode_text() -> EncodedCorpus:
             return load_or_write(
                 lambda: self.cache_name(self.text_settings),
-                lambda folder: self.write_text(folder, report, block_size, threads),
+                lambda folder: self.write_text(folder, report, threads),
             )
 
         if (config := self.phrase_config) is None:
@@ -274,7 +269,9 @@ class Corpus:
 
         return load_or_write(lambda: self.cache_name(self.settings), write)
 
-    def write_text(self, folder: Path, report: Report | None, block_size: int, threads: int | None = None) -> None:
+    def write_text(
+        self, folder: Path, report: Report | None, threads: int | None = None, block_size: int = BLOCK_SIZE
+    ) -> None:
         """Write the encoded corpus into a folder."""
         from embeddings.corpora.encoder import Encoder
 
@@ -312,6 +309,18 @@ class Corpus:
         if self.vectors is not None:
             found[VECTOR_DIM] = reader.columns.dim
         return found
+
+    def pair_rows(self) -> Iterator[Rows]:
+        """Yield the pairs of texts, batch by batch, without those with an empty side.
+
+        Raises:
+            CorpusError: a source cannot be read, or there are no pairs.
+        """
+        reader = self.new_reader()
+        assert isinstance(reader.columns, PairReader)
+        for source in self.sources:
+            yield from reader.columns.read_source(reader, source)
+        reader.columns.finish(", ".join(source.name for source in self.sources))
 
     def new_reader(self, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int = 1) -> SourceReader:
         """Return the reader of the sources."""

@@ -137,10 +137,8 @@ def corpus_labels(encoded: EncodedCorpus, min_count: int = 1, known: Collection[
     """The labels of the documents of a corpus that are `known` or occur at least `min_count` times.
 
     Raises:
-        CorpusError: the corpus has no labels, or fewer than two labels remain; with `known`, no label remains.
+        CorpusError: fewer than two labels remain; with `known`, no label remains.
     """
-    if encoded.tags is None or "labels" not in encoded.meta["settings"]:
-        raise CorpusError("the corpus has no labels; set labels of the Corpus, such as labels=LabelFormat()")
     tags, texts = encoded.tags.dictionary_encode(), np.arange(encoded.meta["documents"])
     if encoded.tag_starts is not None:
         texts = np.repeat(texts, np.diff(encoded.tag_starts))
@@ -160,13 +158,12 @@ def ranked_labels(
     known = frozenset(known)
     order = order[[counts[row] >= min_count or names[row] in known for row in order.tolist()]]
     required = 1 if known else 2
-    if not names:
-        raise CorpusError(f"no text has a label: check {S.label_prefix} or {S.label_column}")
     if len(order) < required:
         names_of_some = ", ".join(map(repr, names[:3]))
         limit = f"are known to the model or occur at least {min_count} times" if known else f"occur {min_count} times"
-        problem = f"{len(order)} of {len(names)} labels ({names_of_some}) {limit}"
-        raise CorpusError(f"{problem}; at least {required} must; check the labels, or lower {S.min_label_count}")
+        problem = f"{len(order)} of {len(names)} labels ({names_of_some}) {limit}; at least {required} must"
+        remedy = f"the labels, or lower {S.min_label_count}" if names else f"{S.label_prefix} or {S.label_column}"
+        raise CorpusError(f"{problem if names else 'no text has a label'}: check {remedy}")
     rank = np.full(len(names), -1, np.int64)
     rank[order] = np.arange(len(order))
     return Vocabulary([names[row] for row in order], counts[order]), rank

@@ -42,8 +42,6 @@ def read_pairs(encoded: EncodedCorpus, words: int, min_count: int) -> tuple[Pair
 
     The count of a context is that of its pairs, or how many of them an epoch draws if pairs have weights.
     """
-    if encoded.tags is None:
-        raise CorpusError("the corpus has no contexts; set pairs of the Corpus, such as pairs=ContextFormat()")
     ids, starts = np.asarray(encoded.ids), np.asarray(encoded.sentences)[np.asarray(encoded.documents)]
     weights = encoded.weights
     tags = (encoded.single_tags if weights is None else encoded.first_tags).dictionary_encode()

@@ -111,8 +111,7 @@ class LabelFormat:
         """Yield the texts of the blocks of one source."""
         first = 0
         for block in text_batches(blocks):
-            if block.token_lists is not None:
-                raise CorpusError(f"{source} contains lists of tokens; expected texts with labels")
+            block.check_text(source, "texts with labels")
             if block.tags is not None:
                 labels = [self.split_tag(tag) for tag in block.tags.to_pylist()]
                 yield LabelledTexts(block.data, block.starts, labels, source, "row", first)

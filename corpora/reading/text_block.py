@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.tag_arrays import concatenate_tags, list_sizes
+from embeddings.errors import CorpusError
 from embeddings.support.arrow import concatenate_tables, pa, pc, string_bytes, to_arrow, to_string_array
 
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
@@ -55,6 +56,11 @@ class TextBlock:
         _, starts = string_bytes(self.token_lists.flatten())
         sizes: NDArray[np.int64] = np.diff(starts[np.append(0, np.cumsum(list_sizes(self.token_lists)))])
         return sizes
+
+    def check_text(self, name: str, expected: str) -> None:
+        """Refuse lists of tokens in the source `name`; `expected` says what it must contain."""
+        if self.token_lists is not None:
+            raise CorpusError(f"{name} contains lists of tokens; expected {expected}")
 
     def texts(self) -> list[str]:
         """The text of each part; lines of plain text without their line ends."""

@@ -1,28 +1,20 @@
 """Pairs of texts, batch by batch: columns of tables, or pairs made from documents."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from embeddings.corpora.reading.column_selection import ColumnSelection
 from embeddings.corpora.reading.columns import Columns, column_names
-from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, check_encoding
 from embeddings.corpora.reading.reader import SourceReader, is_table
 from embeddings.corpora.reading.record_rows import batches_of
 from embeddings.corpora.reading.rows import RowReader, Rows
-from embeddings.corpora.reading.sources import Source, resolve_source
+from embeddings.corpora.reading.sources import Source
 from embeddings.corpora.reading.tables import Table
 from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.printable import format_names
-from embeddings.settings import check_value
 from embeddings.support.arrow import to_string_array
 from embeddings.support.logs import log
 
@@ -65,24 +57,6 @@ def is_border(text: str, match: re.Match[str]) -> bool:
     word = text[max(0, match.start() - 12) : match.start()].split()[-1:]
     name = word[0].lstrip(OPENING).lower() if word else ""
     return name not in ABBREVIATIONS and not (len(name) == 1 and name.isalpha())
-
-
-@dataclass(frozen=True)
-class PairBatch:
-    """Pairs of texts that are not empty.
-
-    `negatives`, if there are any, are texts that are less similar to the left texts than the right ones are. `ratings`
-    is float64 (pairs,): the similarity of the two texts on any scale, or a binary label. `weights` is float64 (pairs,).
-    """
-
-    left: list[str]
-    right: list[str]
-    negatives: list[str] | None = None
-    ratings: NDArray[np.float64] | None = None
-    weights: NDArray[np.float64] | None = None
-
-    def __len__(self) -> int:
-        return len(self.left)
 
 
 TITLE_BODY, NEIGHBOURS = "title-body", "neighbours"
@@ -136,8 +110,7 @@ def document_lines(blocks: Iterable[TextBlock], name: str) -> Iterator[Line]:
     """Yield the lines of documents that are not blank: titles and paragraphs."""
     is_start = True
     for block in text_batches(blocks):
-        if block.token_lists is not None:
-            raise CorpusError(f"{name} contains lists of tokens; expected documents")
+        block.check_text(name, "documents")
         titles = None if block.tags is None else block.tags.to_pylist()
         for number, (start, stop) in enumerate(pairwise(block.starts.tolist())):
             text = block.data[start:stop].decode()
@@ -253,7 +226,7 @@ class PairFormat:
 
 
 class PairReader(RowReader):
-    """Reads pairs without those with an empty side, and refuses pairs that nothing can be learned from.
+    """Reads pairs without those with an empty side.
 
     Arguments:
         documents: the columns of tables that hold documents.
@@ -264,7 +237,6 @@ class PairReader(RowReader):
         self.document_kinds = [kind for kind in pairs.kind_names if kind != COLUMNS]
         reason = f"no document has {' or '.join(self.document_kinds)}; {RULE}" if self.document_kinds else "it is empty"
         super().__init__(pairs.resolve, "pairs of texts", pairs.header, reason)
-        self.rating: float | None = None  # of the first pair, until another one differs
         self.n_texts = 2
 
     def read_source(self, reader: SourceReader, source: Source) -> Iterator[Rows]:
@@ -283,7 +255,7 @@ class PairReader(RowReader):
         done = 0
         for batch in batches_of(pairs, BATCH_PAIRS):
             texts = [to_string_array(side) for side in zip(*batch, strict=True)]
-            rows = self.filled(Rows(texts, partial(pair_position, source.name, done)))
+            rows = self.filled(Rows(texts, lambda row, first=done: f"{source.name}, pair {first + row + 1}"))  # type: ignore[misc]
             done += len(batch)
             if len(rows):
                 yield rows
@@ -298,80 +270,8 @@ class PairReader(RowReader):
 
     def filled(self, rows: Rows) -> Rows:
         """Return rows without pairs with an empty side."""
-        n_pairs = self.n_filled
-        rows = super().filled(rows)
         self.n_texts = len(rows.texts)
-        if not len(rows):
-            return rows
-        if not n_pairs and rows.ratings is not None:
-            self.rating = float(rows.ratings[0])
-        if self.rating is not None and (rows.ratings != self.rating).any():  # type: ignore[union-attr]
-            self.rating = None
-        return rows
-
-    def finish(self, name: str) -> None:
-        """Check all pairs together."""
-        super().finish(name)
-        if self.n_filled > 1 and self.rating is not None:
-            raise CorpusError(f"all {self.n_filled} pairs of {name} have the same rating, {self.rating:g}")
-
-
-def pair_position(name: str, done: int, row: int) -> str:
-    """Return the position of a pair made from documents, after `done` others."""
-    return f"{name}, pair {done + row + 1}"
-
-
-class TextPairs:
-    """Pairs of texts to learn from or to evaluate with: an iterable of batches that can be repeated.
-
-    >>> import embeddings as em
-    >>> pairs = em.corpora.TextPairs([("a cat sat", "the cat sits", 4.5), ("a dog ran", "it rains", 0.5)])
-    >>> [(batch.left, batch.ratings.tolist()) for batch in pairs]
-    [(['a cat sat', 'a dog ran'], [4.5, 0.5])]
-
-    Pairs with an empty side are dropped; `n_empty` counts them, and a warning is logged.
-
-    Arguments:
-        sources: files, folders and patterns, tables of other libraries, or iterables of tuples or mappings, as for
-            `Corpus`. Lines of plain text have two or three cells separated by tabs.
-        pairs: what a pair is, and the columns of tables. With "columns" among other kinds, tables and tuples are pairs,
-            and plain text and strings are documents.
-        text_column: the column of documents in tables.
-        encoding, encoding_errors: as for `Corpus`.
-
-    Raises:
-        CorpusError: a source is not found or cannot be used.
-        SettingError: an argument is out of range.
-    """
-
-    def __init__(
-        self,
-        *sources: str | os.PathLike[str] | Iterable[Any],
-        pairs: PairFormat | None = None,
-        text_column: str | None = None,
-        encoding: str = UTF8,
-        encoding_errors: str = "strict",
-    ) -> None:
-        self.sources: list[Source] = [item for source in sources for item in resolve_source(source)]
-        self.pairs, self.text_column = pairs or PairFormat(), text_column
-        self.encoding = check_encoding(encoding)
-        self.encoding_errors = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
-        self.n_pairs = self.n_empty = 0  # of the last complete iteration
-
-    @property
-    def name(self) -> str:
-        """The sources, for messages."""
-        return ", ".join(source.name for source in self.sources)
-
-    def __iter__(self) -> Iterator[PairBatch]:
-        pairs = self.pairs.row_reader(self.text_column)
-        reader = SourceReader(self.encoding_errors, encoding=self.encoding, columns=pairs)
-        for source in self.sources:
-            for rows in pairs.read_source(reader, source):
-                left, right, *negatives = (text.to_pylist() for text in rows.texts)
-                yield PairBatch(left, right, negatives[0] if negatives else None, rows.ratings, rows.weights)
-        self.n_pairs, self.n_empty = pairs.n_filled, pairs.n_empty
-        pairs.finish(self.name)
+        return super().filled(rows)
 
 
 PAIR_SIDES = "pair_sides"  # in the description of a corpus: how many texts a pair has

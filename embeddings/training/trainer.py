@@ -104,7 +104,6 @@ class Trainer(TrainerDeclaration):
 
         Arguments:
             corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
-                Trainers of text pairs also accept `TextPairs`.
             threads: number of threads; all available cores if not given.
             seed: single-threaded runs with the same seed are bit-reproducible.
             progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function

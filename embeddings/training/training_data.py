@@ -15,11 +15,12 @@ from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.documents import Documents
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
-from embeddings.corpora.reading.text_pairs import PairFormat, TextPairs
+from embeddings.corpora.reading.text_pairs import PairFormat
 from embeddings.corpora.reading.text_vectors import VectorFormat
 from embeddings.corpora.reading.word_contexts import ContextFormat
 from embeddings.corpora.remapping import remap, remap_to_rows
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
+from embeddings.errors import CorpusError, S
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is_valid_sentences, new_sentence_block
@@ -165,6 +166,7 @@ def prepare(
         encoded = corpus
     else:
         encoded = run_options.encode(as_corpus(corpus, trainer), reading_threads)
+    check_form(trainer, encoded.meta["settings"])
     # Before words are selected: text that a callback holds out must not add to the vocabulary.
     for callback in run_options.callbacks:
         encoded = callback.on_corpus(encoded, trainer) or encoded
@@ -182,6 +184,21 @@ def prepare(
     numbers = trainer.trainer_name, len(encoded.ids), epochs, len(vocabulary), threads, seed
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
     return TrainingData(trainer, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
+
+
+FORMS = {  # of corpora, by what a trainer reads: the setting of `Corpus`, its class, and a field of this
+    "reads_labels": ("labels", "LabelFormat", "prefix"),
+    "reads_pairs": ("pairs", "PairFormat", "kinds"),
+    "reads_contexts": ("pairs", "ContextFormat", "context"),
+    "reads_vectors": ("vectors", "VectorFormat", "vector_column"),
+}
+
+
+def check_form(trainer: TrainerDeclaration, settings: dict[str, Any]) -> None:
+    """Refuse a corpus without the labels, pairs, contexts or vectors that a trainer learns from."""
+    for name, (setting, form, own) in FORMS.items():
+        if getattr(trainer, name) and own not in settings.get(setting, ()):
+            raise CorpusError(f"{trainer.trainer_name} requires a Corpus with {S[setting](f'em.corpora.{form}()')}")
 
 
 def select_words(encoded: EncodedCorpus, settings: TrainerDeclaration, rule: VocabularyRule | None) -> Vocabulary:
@@ -224,12 +241,9 @@ def new_corpus(corpus: Any, trainer: TrainerDeclaration | type[TrainerDeclaratio
         return Corpus(corpus, vectors=VectorFormat(), **settings)
     if getattr(trainer, "reads_contexts", False):
         return Corpus(corpus, pairs=ContextFormat(), **settings)
-    if not getattr(trainer, "reads_pairs", False):
-        return Corpus(corpus, **settings)
-    if not isinstance(corpus, TextPairs):
+    if getattr(trainer, "reads_pairs", False):
         return Corpus(corpus, pairs=PairFormat(), **settings)
-    text = {name: getattr(corpus, name) for name in ("encoding", "encoding_errors", "text_column")}
-    return Corpus(*cast(Any, corpus.sources), pairs=corpus.pairs, **(settings | text))
+    return Corpus(corpus, **settings)
 
 
 def check_threads_and_seed(

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.text_pairs import PairFormat, TextPairs
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.reading.text_pairs import PairFormat
 from embeddings.errors import CorpusError, S
 from embeddings.eval.statistics.results import ItemScores
 from embeddings.eval.tasks.evaluation_kind import Halved, Kind, PooledTexts, Subject
@@ -51,12 +52,12 @@ def read_rated_texts(path: str | os.PathLike[str], settings: PairSettings) -> Ra
     left: list[str] = []
     right: list[str] = []
     ratings: list[NDArray[np.float64]] = []
-    for batch in TextPairs(path, pairs=pairs, encoding_errors=settings.encoding_errors):
-        if batch.ratings is None:
+    for rows in Corpus(path, pairs=pairs, encoding_errors=settings.encoding_errors).pair_rows():
+        if rows.ratings is None:
             raise CorpusError(f"{path} has no column of ratings; set {S.rating_column}")
-        left += batch.left
-        right += batch.right
-        ratings.append(batch.ratings)
+        left += rows.texts[0].to_pylist()
+        right += rows.texts[1].to_pylist()
+        ratings.append(rows.ratings)
     return RatedTexts(set_name(path), left, right, np.concatenate(ratings))
 
 

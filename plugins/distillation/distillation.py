@@ -317,8 +317,7 @@ class Distillation(Trainer, TextVectorSettings):
         """
         words = len(data.vocabulary)
         teacher = data.encoded.text_vectors
-        if teacher is None:
-            raise CorpusError("the corpus has no vectors of texts; set vectors=VectorFormat() of the Corpus")
+        assert teacher is not None
         source, known, _ = corpus_pairs(data.encoded, words, self.max_words)
         counts = np.floor(np.round(1 + np.arange(len(known)) * self.held_out, 9))
         is_held_out = np.diff(counts, prepend=0) > 0  # the first text, and others at even distances

@@ -53,11 +53,9 @@ def corpus_pairs(
         limit: how many words of a text count, unless all do.
         dropout: the share of words to drop.
     """
-    sides, starts = encoded.meta.get(PAIR_SIDES) or (encoded.text_vectors is not None), np.asarray(encoded.sentences)
-    if not sides:
-        raise CorpusError("the corpus has no pairs of texts; set pairs of the Corpus, such as pairs=PairFormat()")
+    sides, starts = encoded.meta.get(PAIR_SIDES, 1), np.asarray(encoded.sentences)
     share = int(dropout * 2**32)
-    texts = PairTexts(np.asarray(encoded.ids), starts, int(sides), words, limit or NO_LIMIT, share)
+    texts = PairTexts(np.asarray(encoded.ids), starts, sides, words, limit or NO_LIMIT, share)
     counts = np.zeros(len(starts) - 1, np.int32)
     count_known_words(texts, counts)
     is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, texts.sides) > 0, axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 from naive_words import word_tokens
 
 from embeddings.corpora import Corpus, EncodedCorpus
+from embeddings.corpora.phrases.join import join_phrases
 from embeddings.corpora.reading.tag_arrays import string_lists
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.word_rules import WordRules
@@ -81,7 +82,14 @@ def decoded(encoded):
 def encode(*sources, block_size=1 << 18, **settings):
     """An encoded corpus in a folder of its own: no cache is asked."""
     folder = Path(tempfile.mkdtemp())
-    Corpus(*sources, **settings).write_text(folder, None, block_size)
+    Corpus(*sources, **settings).write_text(folder, None, block_size=block_size)
+    return EncodedCorpus(folder, temporary=True)
+
+
+def joined(encoded, phrases, **options):
+    """The encoded corpus with phrases as tokens."""
+    folder = Path(tempfile.mkdtemp())
+    join_phrases(encoded, phrases.phrases, folder, **options)
     return EncodedCorpus(folder, temporary=True)
 
 

@@ -143,8 +143,7 @@ def test_the_same_rows_from_every_kind_of_source(kind, rows, size, tmp_path, mon
     source = KINDS[kind](rows, tmp_path, kind)
     with encode(source, text_column="text", tag_column=["tag", "number"], block_size=size) as encoded:
         assert encoded.tags.to_pylist() == [str(tag) for _, *tags, _ in rows for tag in tags]
-    pairs = em.corpora.TextPairs(
-        KINDS[kind](rows, tmp_path, kind), pairs=em.corpora.PairFormat(left="text", right="tag", weight="score")
-    )
-    found = [row for part in pairs for row in zip(part.left, part.right, part.weights.tolist(), strict=True)]
+    columns = em.corpora.PairFormat(left="text", right="tag", weight="score")
+    batches = em.Corpus(KINDS[kind](rows, tmp_path, kind), pairs=columns).pair_rows()
+    found = [row for part in batches for row in zip(*map(pa.Array.to_pylist, part.texts), part.weights, strict=True)]
     assert found == [(text.strip(), tag, score) for text, tag, _, score in rows if text]

@@ -24,10 +24,14 @@ def read(pairs):
     """All pairs, as (left, right, negative, rating)."""
     rows = []
     for batch in pairs:
-        negatives = batch.negatives or [None] * len(batch)
+        left, right, *negatives = (text.to_pylist() for text in batch.texts)
         ratings = [None] * len(batch) if batch.ratings is None else batch.ratings.tolist()
-        rows += zip(batch.left, batch.right, negatives, ratings, strict=True)
+        rows += zip(left, right, *(negatives or [[None] * len(batch)]), ratings, strict=True)
     return rows
+
+
+def pair_rows(*sources, pairs=None, **options):
+    return em.Corpus(*sources, pairs=pairs or em.corpora.PairFormat(), **options).pair_rows()
 
 
 def frame(names=("sentence1", "sentence2", "score")):
@@ -36,25 +40,23 @@ def frame(names=("sentence1", "sentence2", "score")):
 
 @pytest.mark.parametrize("make", [frame, lambda: pa.table(frame()), lambda: frame().to_dict("records"), lambda: ROWS])
 def test_python_values_have_the_same_pairs(make):
-    pairs = em.corpora.TextPairs(make())
-    assert read(pairs) == [(left, right, None, rating) for left, right, rating in ROWS]
-    assert (pairs.n_pairs, pairs.n_empty) == (3, 0)
+    assert read(pair_rows(make())) == [(left, right, None, rating) for left, right, rating in ROWS]
 
 
 def test_columns_can_be_selected_by_name_or_number(tmp_path):
     data = frame(("b", "a", "value")).assign(id=[7, 8, 9], note="n")
     with pytest.raises(CorpusError, match="left_column"):
-        read(em.corpora.TextPairs(data))
+        read(pair_rows(data))
     columns = em.corpora.PairFormat(left="a", right="b", rating="value")
-    assert read(em.corpora.TextPairs(data, pairs=columns)) == [(b, a, None, rating) for a, b, rating in ROWS]
+    assert read(pair_rows(data, pairs=columns)) == [(b, a, None, rating) for a, b, rating in ROWS]
     (tmp_path / "p.txt").write_text("one\ta\tb\ntwo\tc\td\n")
     columns = em.corpora.PairFormat(left="3", right="1")
-    assert read(em.corpora.TextPairs(tmp_path / "p.txt", pairs=columns)) == [
+    assert read(pair_rows(tmp_path / "p.txt", pairs=columns)) == [
         ("b", "one", None, None),
         ("d", "two", None, None),
     ]
     with pytest.raises(CorpusError, match="no column '4'"):
-        read(em.corpora.TextPairs(tmp_path / "p.txt", pairs=em.corpora.PairFormat(left="4", right="1")))
+        read(pair_rows(tmp_path / "p.txt", pairs=em.corpora.PairFormat(left="4", right="1")))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -65,41 +67,41 @@ def test_a_carriage_return_within_a_line_is_white_space(tmp_path, end, monkeypat
     (tmp_path / "p.txt").write_bytes(end.join([*lines, ""]).encode())
     for size in (1, 7, 1 << 16):
         monkeypatch.setattr("embeddings.corpora.reading.reader.BLOCK_SIZE", size)
-        rows = read(em.corpora.TextPairs(tmp_path / "p.txt"))
+        rows = read(pair_rows(tmp_path / "p.txt"))
         assert [row[0] for row in rows[:5]] == ["a0", "a1", "a2", *(["a3", "a4"] if end == "\r" else ["a b", "d"])]
         assert len(rows) == 30
 
 
 def test_three_columns_of_text_are_triplets_and_numbers_of_rows_are_not_ratings():
-    assert read(em.corpora.TextPairs([("a", "b", "c"), ("d", "e", "f")])) == [
+    assert read(pair_rows([("a", "b", "c"), ("d", "e", "f")])) == [
         ("a", "b", "c", None),
         ("d", "e", "f", None),
     ]
     numbered = pd.DataFrame({"question": ["a", "b"], "answer": ["c", "d"], "id": [1, 2]})
-    assert read(em.corpora.TextPairs(numbered)) == [("a", "c", None, None), ("b", "d", None, None)]
+    assert read(pair_rows(numbered)) == [("a", "c", None, None), ("b", "d", None, None)]
 
 
 def test_texts_may_begin_with_numbers(tmp_path):
     (tmp_path / "p.csv").write_text("book,year,score\n1984,a novel,1\nThe Trial,1925,2\nV,an other,3\n")
-    assert read(em.corpora.TextPairs(tmp_path / "p.csv")) == [
+    assert read(pair_rows(tmp_path / "p.csv")) == [
         ("1984", "a novel", None, 1.0),
         ("The Trial", "1925", None, 2.0),
         ("V", "an other", None, 3.0),
     ]
     (tmp_path / "q.csv").write_text("code,text\n123,a b\n456,c d\n")
-    assert read(em.corpora.TextPairs(tmp_path / "q.csv")) == [("123", "a b", None, None), ("456", "c d", None, None)]
+    assert read(pair_rows(tmp_path / "q.csv")) == [("123", "a b", None, None), ("456", "c d", None, None)]
 
 
 def test_a_header_can_be_declared(tmp_path):
     (tmp_path / "p.csv").write_text("left,right\na,b\nc,d\n")
-    assert len(read(em.corpora.TextPairs(tmp_path / "p.csv"))) == 2
-    assert len(read(em.corpora.TextPairs(tmp_path / "p.csv", pairs=em.corpora.PairFormat(header=False)))) == 3
+    assert len(read(pair_rows(tmp_path / "p.csv"))) == 2
+    assert len(read(pair_rows(tmp_path / "p.csv", pairs=em.corpora.PairFormat(header=False)))) == 3
 
 
 def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
-    pairs = em.corpora.TextPairs([("a", "b"), (" ", "c"), ("d", None), ("e", "f")])
-    assert read(pairs) == [("a", "b", None, None), ("e", "f", None, None)]
-    assert (pairs.n_pairs, pairs.n_empty) == (2, 2)
+    rows = read(pair_rows([("a", "b"), (" ", "c"), ("d", None), ("e", "f")]))
+    assert rows == [("a", "b", None, None), ("e", "f", None, None)]
+    assert "dropped 2 of 4 pairs" in caplog.text
     assert "item 2" in caplog.text
 
 
@@ -108,7 +110,6 @@ def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
     [
         ([], ["no pairs"]),
         ([("", "b"), ("a", "")], ["all 2", "empty"]),
-        ([("a", "b", 1), ("c", "d", 1.0)], ["all 2 pairs", "same rating"]),
         ([("a", "b", 1), ("c", "d", "high")], ["item 2", "'3'", "number", "high"]),
         ([("a", "b", 1), ("c", "d", float("nan"))], ["item 2", "number"]),
         ([("a", "b", 1), ("c", "d", None)], ["item 2", "number"]),
@@ -120,17 +121,17 @@ def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
 )
 def test_unusable_pairs_are_refused(rows, facts):
     with pytest.raises(CorpusError) as error:
-        read(em.corpora.TextPairs(rows))
+        read(pair_rows(rows))
     assert all(fact in str(error.value) for fact in facts), str(error.value)
 
 
 def test_lines_need_the_same_number_of_tabs(tmp_path):
     (tmp_path / "p.txt").write_text("a\tb\n\nc\n")
     with pytest.raises(CorpusError, match=r"p\.txt, line 3: .*1 cells.* 2"):
-        read(em.corpora.TextPairs(tmp_path / "p.txt"))
+        read(pair_rows(tmp_path / "p.txt"))
     (tmp_path / "q.txt").write_text("only words\n")
     with pytest.raises(CorpusError, match=r"one column of text.*neighbours"):
-        read(em.corpora.TextPairs(tmp_path / "q.txt"))
+        read(pair_rows(tmp_path / "q.txt"))
 
 
 def sentence(name, n):
@@ -145,14 +146,14 @@ def documents(request, tmp_path):
     """The same two documents in plain text, as strings, and as a table with a column of titles."""
     texts = {name: "\n".join(["Heading.", *map(" ".join, body)]) for name, body in DOCUMENTS.items()}
     if request.param == "table":
-        return em.corpora.TextPairs, [pd.DataFrame({"title": texts.keys(), "body": texts.values()})], {
+        return pair_rows, [pd.DataFrame({"title": texts.keys(), "body": texts.values()})], {
             "text_column": "body",
         }  # fmt: skip
     blocks = [f"{name}\n{text}" for name, text in texts.items()]
     if request.param == "items":
-        return em.corpora.TextPairs, [blocks], {}
+        return pair_rows, [blocks], {}
     (tmp_path / "d.txt").write_text("\n\n\n".join(blocks))
-    return em.corpora.TextPairs, [tmp_path / "d.txt"], {}
+    return pair_rows, [tmp_path / "d.txt"], {}
 
 
 def test_pairs_are_made_from_documents(documents):
@@ -178,7 +179,7 @@ def test_pairs_are_made_from_documents(documents):
 def test_a_corpus_without_blank_lines_has_no_titles(tmp_path):
     (tmp_path / "d.txt").write_text("\n".join(sentence("A", n) for n in range(200)))
     with pytest.raises(CorpusError, match="blank line"):
-        read(em.corpora.TextPairs(tmp_path / "d.txt", pairs=em.corpora.PairFormat("title-body")))
+        read(pair_rows(tmp_path / "d.txt", pairs=em.corpora.PairFormat("title-body")))
 
 
 def test_tables_are_mixed_with_documents(documents, tmp_path):
@@ -193,7 +194,7 @@ def test_tables_are_mixed_with_documents(documents, tmp_path):
     with pytest.raises(CorpusError, match="some pairs have ratings"):
         read(make(*sources, ROWS, pairs=both))
     with pytest.raises(CorpusError, match="some pairs have negative texts"):
-        read(em.corpora.TextPairs([("a", "b"), ("c", "d")], [("a", "b", "c"), ("d", "e", "f")]))
+        read(pair_rows([("a", "b"), ("c", "d")], [("a", "b", "c"), ("d", "e", "f")]))
 
 
 @needs_pipes
@@ -206,16 +207,16 @@ def test_nothing_of_a_pipe_is_lost_when_its_type_is_found(tmp_path, monkeypatch,
     data = pack("\n".join(lines).encode(encoding))
     (tmp_path / name).write_bytes(data)
     pairs = em.corpora.PairFormat("columns,neighbours", header=False)
-    expected = read(em.corpora.TextPairs(tmp_path / name, pairs=pairs, encoding=encoding))
+    expected = read(pair_rows(tmp_path / name, pairs=pairs, encoding=encoding))
     assert len(expected) > 2900
     if kind == "text":
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-        assert read(em.corpora.TextPairs("-", pairs=pairs, encoding=encoding)) == expected
+        assert read(pair_rows("-", pairs=pairs, encoding=encoding)) == expected
     (tmp_path / "pipe").mkdir()
     os.mkfifo(tmp_path / "pipe" / name)
     writer = threading.Thread(target=(tmp_path / "pipe" / name).write_bytes, args=(data,), daemon=True)
     writer.start()
-    assert read(em.corpora.TextPairs(tmp_path / "pipe" / name, pairs=pairs, encoding=encoding)) == expected
+    assert read(pair_rows(tmp_path / "pipe" / name, pairs=pairs, encoding=encoding)) == expected
 
 
 @pytest.mark.parametrize(
@@ -235,7 +236,7 @@ def test_sentence_borders(text, sentences):
 
 
 def test_ratings_are_numbers():
-    (batch,) = em.corpora.TextPairs(pa.table({"l": ["a", "b"], "r": ["c", "d"], "label": [True, False]}))
+    (batch,) = pair_rows(pa.table({"l": ["a", "b"], "r": ["c", "d"], "label": [True, False]}))
     np.testing.assert_array_equal(batch.ratings, [1.0, 0.0])
 
 
@@ -243,9 +244,9 @@ def test_ratings_are_numbers():
 def test_labels_and_ids_are_not_texts_of_a_pair_unless_they_are_selected(columns):
     table = pd.DataFrame([{name: f"{name} {n}" for name in columns} for n in range(3)])
     with pytest.raises(CorpusError, match="set left_column and right_column"):
-        read(em.corpora.TextPairs(table))
+        read(pair_rows(table))
     selected = em.corpora.PairFormat(left=columns[0], right=columns[1])
-    assert read(em.corpora.TextPairs(table, pairs=selected))[0][:2] == (f"{columns[0]} 0", f"{columns[1]} 0")
+    assert read(pair_rows(table, pairs=selected))[0][:2] == (f"{columns[0]} 0", f"{columns[1]} 0")
 
 
 def test_vectors_of_texts_that_are_not_unicode_are_refused():

@@ -48,7 +48,7 @@ def result(sources, threads, block_size, config):
     """The bytes of an encoded corpus, or the error."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            Corpus(*sources, **config).write_text(Path(folder), None, block_size, threads)
+            Corpus(*sources, **config).write_text(Path(folder), None, threads, block_size)
         except CorpusError as error:
             return str(error)
         files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}

@@ -22,7 +22,7 @@ def distilled(**settings):
 
 def paired():
     pairs = [(text, text.replace("car", "bus")) for text in TEXTS]
-    return em.train("text-pairs", em.corpora.TextPairs(pairs), dim=4, epochs=1, threads=1)
+    return em.train("text-pairs", pairs, dim=4, epochs=1, threads=1)
 
 
 def skipgram():

@@ -125,18 +125,10 @@ def test_objectives_learn_words_and_contexts(name, tmp_path):
     assert sorted(best) == [f"dobj/of 3{k}" for k in range(4)]
 
 
-def test_a_tagged_corpus_has_contexts_too():
-    pairs = thing_pairs()
-    table = [{"text": word, "tag": context} for word, context in pairs]
-    corpus = em.Corpus(table, text_column="text", tag_column="tag", tokenizer="whitespace", case="keep")
-    models = [GivenContexts(dim=8).train(source, threads=1) for source in (pairs, corpus)]
-    assert models[0].vectors.matrix.tobytes() == models[1].vectors.matrix.tobytes()
-
-
 @pytest.mark.parametrize(
     ("pairs", "settings", "message"),
     [
-        (em.Corpus(["a b", "c d"]), {"min_count": 1}, "no contexts.*ContextFormat"),
+        (em.Corpus(["a b", "c d"]), {"min_count": 1}, "requires a Corpus.*ContextFormat"),
         ([("a", "b"), ("a", "c")], {"min_count": 1}, "two words and two contexts"),
         ([("a", "b"), ("c", "b")], {"min_count": 1}, "two words and two contexts"),
         ([("a", "b"), ("a", "c")], {"min_count": 2}, "two contexts in 2 pairs each.*min_count"),

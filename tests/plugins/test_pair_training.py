@@ -128,7 +128,7 @@ def test_only_the_ratios_of_weights_count_and_a_pair_of_weight_zero_is_left_out(
     [
         (thing_pairs(), {"objective": "cosent"}, "requires ratings that differ"),
         ([("a b", "c d", "e f"), ("b", "c", "d")], {"objective": "cosent"}, "requires pairs of 2 texts"),
-        (em.Corpus(["a b", "c d"]), {}, "has no pairs of texts"),
+        (em.Corpus(["a b", "c d"]), {}, "requires a Corpus with pairs=em.corpora.PairFormat"),
         (weighted(thing_pairs(), [0] * 60), {}, r"none of 60 pairs .* weight above 0"),
     ],
 )

@@ -376,8 +376,9 @@ class PairSpeed(Grid):
 
 def read_pairs(text: str, count: int, words: int) -> list[tuple[list[str], list[str]]]:
     """The first words of neighbouring sentences that have this many words each."""
-    pairs = em.corpora.TextPairs(text, pairs=em.corpora.PairFormat("neighbouring-sentences"))
-    both = ((a.lower().split(), b.lower().split()) for one in pairs for a, b in zip(one.left, one.right, strict=True))
+    rows = em.Corpus(text, pairs=em.corpora.PairFormat("neighbouring-sentences")).pair_rows()
+    texts = (pair for batch in rows for pair in zip(*(side.to_pylist() for side in batch.texts), strict=True))
+    both = ((a.lower().split(), b.lower().split()) for a, b in texts)
     return list(islice(((a[:words], b[:words]) for a, b in both if min(len(a), len(b)) >= words), count))
 
 
