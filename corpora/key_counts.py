@@ -16,8 +16,8 @@ MERGE_SIZE = 1 << 22  # keys merged at a time
 Run = tuple[NDArray[np.int64], NDArray[Any]]  # ascending keys and their counts
 
 
-def count_keys(chunks: Iterable[NDArray[np.int64]], scratch: Path, merge_size: int = MERGE_SIZE) -> Iterator[Run]:
-    """Yield all keys in ascending order with their counts, in parts of about `merge_size` keys.
+def count_keys(chunks: Iterable[NDArray[np.int64]], scratch: Path) -> Iterator[Run]:
+    """Yield all keys in ascending order with their counts, in parts of about `MERGE_SIZE` keys.
 
     Memory holds one chunk of keys, which is sorted in place; distinct keys of the chunks are in the folder `scratch`.
     """
@@ -29,7 +29,7 @@ def count_keys(chunks: Iterable[NDArray[np.int64]], scratch: Path, merge_size: i
         starts = first_of_each(keys)
         run: Run = keys[starts], np.diff(starts, append=len(keys))
         runs.append(store_run(run, scratch, number) if number else run)
-    yield from merge(runs, merge_size)
+    yield from merge(runs)
 
 
 def store_run(run: Run, scratch: Path, number: int) -> Run:
@@ -43,8 +43,8 @@ def store_run(run: Run, scratch: Path, number: int) -> Run:
     return keys, counts
 
 
-def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
-    """Merge runs and add the counts of equal keys, in parts of about `size` pairs.
+def merge(runs: Sequence[Run]) -> Iterator[Run]:
+    """Merge runs and add the counts of equal keys, in parts of about `MERGE_SIZE` pairs.
 
     Each step merges a window of every run, up to the smallest last key among the windows that do not end their run: all
     counts of keys up to there are in the windows.
@@ -52,7 +52,7 @@ def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
     if len(runs) == 1:
         yield runs[0]
         return
-    width = max(size // max(len(runs), 1), 1)
+    width = max(MERGE_SIZE // max(len(runs), 1), 1)
     while any(len(keys) for keys, _ in runs):
         # of keys above the smallest last key, a run may have more behind its window
         bound = min((keys[width - 1] for keys, _ in runs if len(keys) > width), default=np.iinfo(np.int64).max)

@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
 from embeddings.corpora.encoded_corpus import Encodable, EncodedCorpus, as_encoded
-from embeddings.corpora.key_counts import CHUNK, MERGE_SIZE, count_keys
+from embeddings.corpora.key_counts import CHUNK, count_keys
 from embeddings.corpora.phrases import pos_types
 from embeddings.corpora.phrases.join import PhraseTokens, join_for_detection, join_phrases
 from embeddings.corpora.phrases.phrase import MAX_PASSES, MAX_WORDS, Phrase, PhraseMode, PhraseSource, check_joiner
@@ -34,7 +35,6 @@ ENGLISH_CONNECTORS = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "without"]
 )
 AUTO = "auto"
-MAX_CONNECTOR_WORDS = 1000  # 750 distinct words fit the keys of pairs even if each connector is lower-cased too
 Floats = NDArray[np.float64]
 
 
@@ -45,10 +45,7 @@ def load_connectors(source: str | None) -> frozenset[str]:
     path = Path(source)
     if source == "english" and not path.is_file():
         return ENGLISH_CONNECTORS
-    words = frozenset(" ".join(read_text_lines(path, "list of connectors")).split())
-    if len(words) > MAX_CONNECTOR_WORDS:
-        raise SettingError(f"{path} must contain at most {MAX_CONNECTOR_WORDS} connectors, got {len(words)}")
-    return words
+    return frozenset(" ".join(read_text_lines(path, "list of connectors")).split())
 
 
 MAX_CONNECTORS_IN_A_ROW = 4
@@ -66,15 +63,7 @@ class Pairs(NamedTuple):
     distinct: int  # the number of different pairs, including rare ones
 
 
-def count_pairs(
-    tokens: PhraseTokens,
-    connectors: NDArray[np.int32],
-    min_count: int,
-    scratch: Path,
-    *,
-    chunk: int = CHUNK,
-    merge_size: int = MERGE_SIZE,
-) -> Pairs:
+def count_pairs(tokens: PhraseTokens, connectors: NDArray[np.int32], min_count: int, scratch: Path) -> Pairs:
     """Return the pairs of adjacent words within sentences with at least `min_count` occurrences.
 
     connectors: (size,) per id: the number of a connector from 1, 0 for other words, BORDER for words in no pair.
@@ -82,7 +71,7 @@ def count_pairs(
     """
     size, base = len(tokens.counts), int(connectors.max(initial=0))
     check_key_size(size, base)
-    state, buffer = np.zeros(5, np.int64), np.empty(min(chunk, len(tokens.ids) + 1), np.int64)
+    state, buffer = np.zeros(5, np.int64), np.empty(min(CHUNK, len(tokens.ids) + 1), np.int64)
     state[FIRST] = BORDER
 
     def key_chunks() -> Iterator[NDArray[np.int64]]:
@@ -90,7 +79,7 @@ def count_pairs(
             yield buffer[:n_pairs]
 
     parts, distinct = [(np.empty(0, np.int64), np.empty(0, np.int64))], 0
-    for keys, counts in count_keys(key_chunks(), scratch, merge_size):
+    for keys, counts in count_keys(key_chunks(), scratch):
         distinct += len(keys)
         is_frequent = counts >= min_count
         parts.append((keys[is_frequent], counts[is_frequent]))
@@ -234,18 +223,14 @@ class Phrases(Settings):
         super().__post_init__()
         for threshold in self.min_scores:
             _, _, lowest, highest = SCORES[self.scoring]
-            if not lowest <= threshold <= highest:
-                allowed = f"at least {lowest:g}" if highest == math.inf else f"from {lowest:g} to {highest:g}"
-                raise SettingError(f"{S.threshold} must be {allowed} for scoring {self.scoring}, got {threshold}")
-        if len(self.min_scores) > self.passes:
-            raise SettingError(f"{S.thresholds(self.thresholds)} has more values than {S.passes(self.passes)}")
+            check_value("threshold", threshold, float, {"ge": lowest, "le": highest})
+        self.require("thresholds", len(self.min_scores) <= self.passes, f"as many {S.passes}, got {self.passes}")
         load_connectors(self.connectors)
         if self.types is None:
-            if self.lexicon is not None:
-                raise SettingError(f"{S.lexicon} requires {S.types}")
+            self.require("lexicon", self.lexicon is None, S.types)
             return
-        if pos_types.OTHER not in pos_types.check_types(self.types) and self.passes > 1:
-            raise SettingError(f"{S.passes} must be 1 if {S.types} do not include {pos_types.OTHER}, got {self.passes}")
+        has_other = pos_types.OTHER in pos_types.check_types(self.types)
+        self.require("passes", self.passes == 1 or has_other, f"{S.types} with {pos_types.OTHER}")
         self.load_lexicon()
 
     @property
@@ -253,13 +238,11 @@ class Phrases(Settings):
         """The minimum score of each pass; the last is used for all further passes."""
         if self.thresholds is None:
             return [SCORES[self.scoring].threshold if self.threshold is None else self.threshold]
-        try:
-            if self.threshold is not None:
-                raise ValueError
-            return [float(part) for part in self.thresholds.split(",")]
-        except ValueError:
-            expected = f"numbers separated by commas, without {S.threshold}"
-            raise SettingError(f"{S.thresholds} must be {expected}, got {self.thresholds!r:.80}") from None
+        with suppress(ValueError):
+            if self.threshold is None:
+                return [float(part) for part in self.thresholds.split(",")]
+        expected = f"numbers separated by commas, without {S.threshold}"
+        raise SettingError(f"{S.thresholds} must be {expected}, got {self.thresholds!r:.80}")
 
     @property
     def fingerprint(self) -> str:

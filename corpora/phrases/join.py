@@ -28,12 +28,11 @@ from embeddings.corpora.encoded_corpus import (
     EncodedCorpus,
     write_derived,
 )
-from embeddings.corpora.phrases.phrase import JOINER, Phrase, PhraseMode, check_joiner, to_phrase_table
+from embeddings.corpora.phrases.phrase import JOINER, Phrase, to_phrase_table
 from embeddings.corpora.token_trie import NONE, ROOT, TokenTrie, build_trie, child
 from embeddings.corpora.vocabulary import Vocabulary, add_up_words, rank_by_frequency
 from embeddings.errors import CorpusError
 from embeddings.kernels.line_operations import look_up_ids
-from embeddings.settings import check_value
 from embeddings.support.arrow import find_words, pa, to_arrow, to_string_array, write_table
 
 Array = Any
@@ -221,8 +220,6 @@ def join_phrases(
     mode "alternate", every second occurrence of a phrase keeps its words, so that the phrase and its words are trained
     on similar contexts. A phrase that is spelled like an existing word is counted as that word.
     """
-    check_joiner(joiner)
-    check_value("phrase_mode", mode, PhraseMode, {})
     trie, known_phrases = build(encoded.vocabulary, phrases)
     if phrases and not known_phrases:
         raise CorpusError(f"none of {len(phrases)} phrases has all its words in the corpus")

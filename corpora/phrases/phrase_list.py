@@ -18,11 +18,9 @@ from embeddings.corpora.phrases.phrase import (
     Phrase,
     check_joiner,
     check_phrase,
-    phrase_schema,
     to_phrase_table,
 )
 from embeddings.errors import FormatError, SettingError
-from embeddings.support.arrow import read_table
 from embeddings.support.files import atomic_write
 from embeddings.support.text_lines import read_text_lines
 
@@ -71,27 +69,6 @@ class PhraseList:
     def map_words(self, function: Callable[[str], str]) -> "PhraseList":
         """Return the phrases with `function` applied to each word, such as to lower-case it."""
         return type(self)(replace(phrase, words=tuple(map(function, phrase.words))) for phrase in self.phrases)
-
-    def apply(
-        self, encoded: EncodedCorpus | Encodable, *, joiner: str = JOINER, mode: str = "replace"
-    ) -> EncodedCorpus:
-        """Return the corpus with phrases as tokens, in a temporary folder.
-
-        Arguments:
-            joiner: the string between the words of a phrase.
-            mode: "replace" replaces the words by the phrase; "alternate" keeps the words in every second occurrence.
-
-        Raises:
-            CorpusError: there are phrases, but none of them has all its words in the corpus.
-            OutputError: the result cannot be written.
-            SettingError: the joiner or the mode is not valid, or this is not a corpus.
-        """
-        from embeddings.corpora.corpus_cache import new_folder
-        from embeddings.corpora.phrases.join import join_phrases
-
-        with new_folder(None) as folder:
-            join_phrases(as_encoded(encoded), self.phrases, folder, joiner=joiner, mode=mode)
-        return EncodedCorpus(folder, temporary=True)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a tab-separated file with a header: phrase (words separated by spaces), count, score, type, pass.
@@ -154,9 +131,6 @@ def parse_phrase(fields: dict[str, str], joiner: str) -> Phrase:
     """Parse the fields of a line."""
     words = fields[HEADER[0]].split()
     words = words[0].split(joiner) if len(words) == 1 else words
-    if len(words) < 2:
-        text = fields[HEADER[0]]
-        raise SettingError(f"expected at least two words, separated by spaces or {joiner!r}, got {text!r:.80}")
     values: dict[str, Any] = {name: value for name, value in fields.items() if value.strip() not in ("", "-")}
     values |= {name: kind(values[name]) for name, kind in NUMBERS.items() if name in values}
     phrase = Phrase(tuple(words), values.get("count"), values.get("score"), values.get("type"), values.get("pass", 1))
@@ -171,11 +145,6 @@ class ModelPhrases(PhraseList):
         """Return the phrases whose words are all in the corpus."""
         known = as_encoded(encoded).vocabulary
         return PhraseList(phrase for phrase in self.phrases if all(word in known for word in phrase.words))
-
-
-def load_phrase_table(path: Path) -> Any:
-    """Memory-map a phrase table."""
-    return read_table(path, "phrase table", phrase_schema())
 
 
 def merge_phrase_tables(old: Any, new: Any) -> Any:

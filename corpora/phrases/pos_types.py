@@ -89,13 +89,9 @@ def check_types(types: str) -> tuple[str, ...]:
 def phrase_type(words: Sequence[str], lexicon: Lexicon) -> str:
     """Return the type of a phrase by the tags of its words; "other" if no type of `TYPES` fits."""
     outer = tag_of(words[0], lexicon), tag_of(words[-1], lexicon)
-    names = (name for name, tags in TYPES.items() if tags == outer and allows_inner(name, words[1:-1], lexicon))
+    inner = {tag_of(word, lexicon) or OTHER for word in words[1:-1]}
+    names = (name for name, tags in TYPES.items() if tags == outer and inner <= {INNER_TAGS.get(name)})
     return next(names, OTHER)
-
-
-def allows_inner(name: str, inner: Sequence[str], lexicon: Lexicon) -> bool:
-    """Whether a phrase of the type `name` may have the words `inner` between its two outer words."""
-    return all((tag_of(word, lexicon) or OTHER) == INNER_TAGS.get(name) for word in inner)
 
 
 def tag_codes(words: Sequence[str], lexicon: Lexicon) -> NDArray[np.int8]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from embeddings.corpora.encoded_corpus import load_tags
+from embeddings.corpora.phrases.phrase import phrase_schema
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.models import model_files
 from embeddings.settings import check_list
-from embeddings.support.arrow import to_arrow
+from embeddings.support.arrow import read_table, to_arrow
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -63,9 +64,7 @@ def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
     """The `tags`, `phrases` and `labels` of a saved model, None if missing; `table` holds its document vectors."""
     phrases = None
     if (folder / model_files.PHRASES).exists():
-        from embeddings.corpora.phrases.phrase_list import load_phrase_table  # imports numba
-
-        phrases = load_phrase_table(folder / model_files.PHRASES)
+        phrases = read_table(folder / model_files.PHRASES, "phrase table", phrase_schema())
     path = folder / model_files.LABELS
     labels = model_files.read_vocabulary(path) if path.exists() else None
     path, tags = folder / model_files.TAGS, None

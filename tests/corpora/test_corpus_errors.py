@@ -41,12 +41,12 @@ SETTINGS = [  # of a corpus, and what the message names
     *(({name: value}, name) for name in ("rows", "max_types") for value in (0, -1, 1.5, True, "9")),
 ]
 PHRASES = [
-    ({"scoring": "npmi", "threshold": 10.0}, "threshold.*-1 to 1.*npmi.*10.0"),
-    ({"threshold": -1.0}, "threshold.*at least 0.*-1.0"),
+    ({"scoring": "npmi", "threshold": 10.0}, r"threshold.*\[-1, 1\].*10.0"),
+    ({"threshold": -1.0}, r"threshold.*\[0, inf\].*-1.0"),
     ({"thresholds": "200,-1", "passes": 2}, "threshold.*-1.0"),
     ({"thresholds": "200,nan", "passes": 2}, "threshold.*nan"),
     ({"thresholds": "200,", "passes": 2}, "thresholds.*'200,'"),
-    ({"thresholds": "200,100"}, "thresholds=200,100.*passes=1"),
+    ({"thresholds": "200,100"}, "thresholds=200,100.*passes.*1"),
     ({"thresholds": "200", "threshold": 1.0}, "thresholds.*without threshold"),
     ({"min_count": 0}, "min_count"),
     ({"passes": 0}, "passes.*8"),
@@ -131,7 +131,6 @@ def test_folders_and_links_are_named(tmp_path):
     [
         ("connectors", b"", "expected text"),
         ("connectors", b"\xff", "0xff in position 0"),
-        ("connectors", " ".join(map(str, range(1001))).encode(), "at most 1000.*1001"),
         ("connectors", None, "missing.*connectors"),
         ("lexicon", b"", "expected text"),
         ("lexicon", b"red\tADJ\ncar NOUN\n", "line 2: .*tag.*'car NOUN'"),

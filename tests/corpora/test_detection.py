@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_corpora import decoded, encode
+from naive_corpora import decoded, encode, joined
 from naive_phrases import connected_pairs, join_sentences, word2phrase_scores
 from optional_libraries import needs_gensim
 
@@ -36,8 +36,8 @@ def test_phrases_of_a_corpus_that_is_not_encoded():
     corpus = Corpus(["new york is big", "old york"] * 9)
     phrases = Phrases(min_count=1, threshold=0).find(corpus)
     assert ("new", "york") in {phrase.words for phrase in phrases}
-    assert "new_york" in phrases.apply(corpus).vocabulary
     with corpus.encode() as encoded:
+        assert "new_york" in joined(encoded, phrases).vocabulary
         assert list(Phrases(min_count=1, threshold=0).find(encoded)) == list(phrases)
     for other in ("text", 3, [["new", "york"]]):
         with pytest.raises(SettingError, match=r"em\.Corpus"):
@@ -132,7 +132,7 @@ def test_scores_and_joins_equal_gensim(sample, sentences, scoring, threshold, co
     shared = sorted(expected)
     exact = EXACT[connectors is not None]
     np.testing.assert_allclose([detected_phrases[key] for key in shared], [expected[key] for key in shared], rtol=exact)
-    with ours.apply(sample) as encoded:
+    with joined(sample, ours) as encoded:
         assert decoded(encoded) == [theirs[sentence] for sentence in sentences]
 
 
@@ -147,7 +147,7 @@ def test_passes_equal_the_word2phrase_reference(sample, sentences, thresholds):
         steps.append({sum(pair, ()) for pair, score in scored if score > threshold} - set().union(*steps))
     assert [{phrase.words for phrase in ours if phrase.step == step} for step, _ in enumerate(minima, 1)] == steps
     assert all(steps[:2])
-    with ours.apply(sample) as encoded:
+    with joined(sample, ours) as encoded:
         assert decoded(encoded) == [
             ["_".join(token) for token in tokens] for tokens in join_sentences(sentences, steps)
         ]
@@ -198,9 +198,10 @@ def test_pairs_do_not_depend_on_chunk_sizes(sentences, chunk, merge_size, connec
         connector_numbers = np.zeros(len(tokens.counts), np.int32)
         connector_numbers[0], connector_numbers[tokens.unknown] = connector, BORDER
         whole = detection.count_pairs(tokens, connector_numbers, min_count, Path(folder))
-        chunked = detection.count_pairs(
-            tokens, connector_numbers, min_count, Path(folder), chunk=chunk, merge_size=merge_size
-        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(detection, "CHUNK", chunk)
+            patch.setattr("embeddings.corpora.key_counts.MERGE_SIZE", merge_size)
+            chunked = detection.count_pairs(tokens, connector_numbers, min_count, Path(folder))
     assert [list(column) for column in whole[:4]] == [list(column) for column in chunked[:4]]
     assert whole.distinct == chunked.distinct
 

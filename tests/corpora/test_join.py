@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_corpora import check, decoded, encode
+from naive_corpora import check, decoded, encode, joined
 from naive_phrases import alternated, join_sentences
 
 import embeddings as em
@@ -50,7 +50,7 @@ def test_phrases_are_joined_like_the_reference(sentences, phrases, mode, block):
         tokens = join_sentences(sentences, steps_of(listed))
         tokens = alternated(tokens) if mode == "alternate" else tokens
         expected = [["_".join(token) for token in line] for line in tokens]
-        with listed.apply(encoded, mode=mode) as result:
+        with joined(encoded, listed, mode=mode) as result:
             check(result, expected, encoded.documents.tolist())
             assert result.meta["tokens"] == result.vocabulary.total == result.meta["known_tokens"] == len(result.ids)
             assert result.meta["phrases"]["occurrences"] == sum(len(token) > 1 for line in tokens for token in line)
@@ -61,7 +61,7 @@ def test_phrases_are_joined_like_the_reference(sentences, phrases, mode, block):
 def test_a_line_longer_than_a_block_is_joined(length, monkeypatch):
     monkeypatch.setattr(join, "BLOCK", 1)
     words = np.random.default_rng(1).choice(list("abcd"), length).tolist()
-    with encode([words, ["a", "b"]]) as encoded, PhraseList([("a", "b"), ("b", "c", "c")]).apply(encoded) as result:
+    with encode([words, ["a", "b"]]) as encoded, joined(encoded, PhraseList([("a", "b"), ("b", "c", "c")])) as result:
         # a, b and c stand in phrases, d ends a run
         steps = [{("a", "b"), ("b", "c", "c")}]
         assert decoded(result) == [
@@ -71,7 +71,7 @@ def test_a_line_longer_than_a_block_is_joined(length, monkeypatch):
 
 def test_a_long_run_is_split(monkeypatch):
     length = 2 * join.MAX_RUN + 10
-    with encode([["a"] * length]) as encoded, PhraseList([("a", "a", "a")]).apply(encoded) as result:
+    with encode([["a"] * length]) as encoded, joined(encoded, PhraseList([("a", "a", "a")])) as result:
         text = " ".join(decoded(result)[0])
     assert text.replace("_", " ").split() == ["a"] * length
     assert len(text.split()) - (length - 1) // 3 <= 4
@@ -82,14 +82,14 @@ def test_documents_tags_and_unknown_words_are_kept(tmp_path):
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     shape = {"text_column": "text", "tag_column": "id"}
     with encode(tmp_path / "rows.jsonl", **shape) as encoded, tempfile.TemporaryDirectory() as folder:
-        result = PhraseList([("new", "york"), ("no", "where")]).apply(encoded)
+        result = joined(encoded, PhraseList([("new", "york"), ("no", "where")]))
         assert result.tags.to_pylist() == [f"t{i}" for i in range(9)]
         assert result.documents.tolist() == encoded.documents.tolist()
         assert decoded(result)[:2] == [["new_york", "0"], ["the", "new_york", "times"]]
         assert result.meta["phrases"]["known"] == 1
         result.close()
         remap(encoded, Vocabulary(["york", "new", "the"], [3, 2, 1]), Path(folder))
-        result = PhraseList([("new", "york")]).apply(EncodedCorpus(Path(folder)))
+        result = joined(EncodedCorpus(Path(folder)), PhraseList([("new", "york")]))
         assert list(result.vocabulary.words) == ["new_york", "the"]
         assert result.ids[:5].tolist() == [0, 2, 1, 0, 2]
         assert (result.vocabulary.total, result.vocabulary.tokens) == (45, 27)
@@ -101,14 +101,14 @@ def test_the_undercount_of_phrases_is_reported():
     words = [f"w{i}" for i in np.random.default_rng(1).integers(0, 60, 400)]
     with encode([["a", "b"] * 60 + words + ["a", "b"]], max_types=20) as encoded:
         assert encoded.max_undercount > 0
-        with PhraseList([("a", "b")]).apply(encoded) as result:
+        with joined(encoded, PhraseList([("a", "b")])) as result:
             assert result.max_undercount == 2 * encoded.max_undercount
             assert result.vocabulary.counts[result.vocabulary.index("a_b")] + result.max_undercount >= 61
 
 
 def test_a_phrase_spelled_like_a_word_is_one_type_with_it():
     sentences = [["a_b", "a", "b", "c"], ["a_b"]]
-    with encode(sentences) as encoded, PhraseList([("a", "b")]).apply(encoded) as result:
+    with encode(sentences) as encoded, joined(encoded, PhraseList([("a", "b")])) as result:
         check(result, [["a_b", "a_b", "c"], ["a_b"]])
 
 
@@ -144,8 +144,8 @@ def test_corpora_with_phrases_are_cached_by_their_phrases(tmp_path, monkeypatch)
 def test_missing_phrases_are_refused_and_an_empty_list_is_not(tmp_path):
     with encode([["a", "b"]]) as encoded:
         with pytest.raises(CorpusError, match="none of 1 phrases has all its words in the corpus"):
-            PhraseList([("a", "x")]).apply(encoded)
-        with Phrases().find(encoded).apply(encoded) as result:
+            joined(encoded, PhraseList([("a", "x")]))
+        with joined(encoded, Phrases().find(encoded)) as result:
             assert decoded(result) == [["a", "b"]]
 
 
@@ -156,7 +156,7 @@ def test_invalid_ids_are_unknown_words(tmp_path):
         np.save(encoded.folder / "ids.npy", ids)
         broken = EncodedCorpus(encoded.folder, is_new=True)
         assert len(Phrases(scoring="count", min_count=1).find(broken)) == 0
-        with PhraseList([("a", "b")]).apply(broken) as result:
+        with joined(broken, PhraseList([("a", "b")])) as result:
             assert decoded_known(result) == [["a", None, None, "b"]]
         broken.close()
 

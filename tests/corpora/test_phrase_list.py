@@ -43,8 +43,8 @@ def test_lists_of_other_tools_are_read(tmp_path):
     [
         (b"", "expected text"),
         (b"phrase\tcount\n\n", "no phrases"),
-        (b"a b\nyork\n", "line 2: .*two words.*'_'.*'york'"),
-        (b"new+york\n", r"line 1: .*two words.*'_'.*'new\+york'"),
+        (b"a b\nyork\n", "line 2: .*2 to 32 words.*'york'"),
+        (b"new+york\n", r"line 1: .*2 to 32 words.*'new\+york'"),
         (b"a b\n_b\n", "line 2: .*2 to 32 words.*'', 'b'"),
         (b"x " * 33 + b"\n", "line 1: .*2 to 32 words.*'x', "),
         (b"phrase\tpass\na b\t0\n", "line 2: .*pass.*1 to 8.*0"),
@@ -53,7 +53,7 @@ def test_lists_of_other_tools_are_read(tmp_path):
         (b"phrase\tcount\na b\t-1\n", "line 2: .*count.*-1"),
         (b"phrase\tscore\na b\tnan\n", "line 2: .*finite score.*nan"),
         (b"phrase\tcount\na b\tmany\n", "line 2: .*'many'"),
-        (b"phrase\tscore\n\ta b\n", "line 2: .*two words"),
+        (b"phrase\tscore\n\ta b\n", "line 2: .*'a b'"),
         (b"a b\n\xff\n", "byte 0xff in position 4"),
     ],
 )

@@ -305,14 +305,14 @@ def labelled_text_readers() -> dict[str, Reader]:
 
 
 def text_pair_readers() -> dict[str, Reader]:
-    from embeddings.corpora.reading.text_pairs import PairFormat, TextPairs
+    from embeddings.corpora import Corpus, PairFormat
 
     def read(path: Path) -> int:
-        return sum(len(batch) for batch in TextPairs(path))
+        return sum(map(len, Corpus(path, pairs=PairFormat()).pair_rows()))
 
     def read_ratings(path: Path) -> int:
         columns = PairFormat(left="a", right="b", negative="c", rating="r")
-        return sum(len(batch) for batch in TextPairs(path, pairs=columns))
+        return sum(map(len, Corpus(path, pairs=columns).pair_rows()))
 
     rated = "a,b,c,r\n" + '"the, king",the queen,a dog,4.5\né,日本,x,1\n' * 20
     return {
@@ -396,11 +396,11 @@ def remote_reader(kind: str) -> Reader:
 
 def list_readers() -> dict[str, Reader]:
     from embeddings.cli.export import read_words
-    from embeddings.corpora.phrases.phrase import Phrase, to_phrase_table
-    from embeddings.corpora.phrases.phrase_list import load_phrase_table, phrases_from_table, read_phrases
+    from embeddings.corpora.phrases.phrase import Phrase, phrase_schema, to_phrase_table
+    from embeddings.corpora.phrases.phrase_list import phrases_from_table, read_phrases
     from embeddings.corpora.vocabulary import read_vocabulary_file as read_vocabulary
     from embeddings.corpora.vocabulary import write_vocabulary_file as write_vocabulary
-    from embeddings.support.arrow import write_table
+    from embeddings.support.arrow import read_table, write_table
 
     phrases = em.corpora.PhraseList([Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
 
@@ -419,11 +419,14 @@ def list_readers() -> dict[str, Reader]:
         write_table(to_phrase_table(phrases), folder / "p.arrow")
         return folder / "p.arrow"
 
+    def read_phrase_table(path: Path) -> Any:
+        return phrases_from_table(read_table(path, "phrase table", phrase_schema()))
+
     return {
         "vocabulary arrow": Reader(vocabulary("v.arrow"), read_vocabulary),
         "vocabulary text": Reader(vocabulary("v.txt"), read_vocabulary),
         "phrase list": Reader(write_phrases, read_phrases),
-        "phrase table": Reader(write_phrase_table, lambda path: phrases_from_table(load_phrase_table(path))),
+        "phrase table": Reader(write_phrase_table, read_phrase_table),
         "word list": Reader(write_file("w.txt", "king\nqueen\nété\n"), read_words),
     }
 
