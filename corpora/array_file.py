@@ -85,12 +85,9 @@ class ArrayFile:
         file_digest.add(self.header())
 
         def replace(position: int) -> NDArray[Any]:
-            block = np.empty(min(size, self.end - position) // self.dtype.itemsize, self.dtype)
             with output_errors(self.path), self.path.open("r+b") as file:
                 file.seek(position)
-                if file.readinto(block.data) != block.nbytes:
-                    raise OSError("the file has become shorter")
-                block = function(block)
+                block = function(np.fromfile(file, self.dtype, min(size, self.end - position) // self.dtype.itemsize))
                 file.seek(position)
                 file.write(block.data)
             return block

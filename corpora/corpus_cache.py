@@ -96,22 +96,19 @@ class Entry(CacheEntry):
         return self.folder.name
 
 
-def parse_size(text: str) -> int:
-    """Parse a size such as 500MB, 1.5 GB or 1000000 to bytes; raises SettingError if it is not valid."""
+def parse_size(text: str, name: str = "a size") -> int:
+    """Parse a size such as 500MB, 1.5 GB or 1000000 to bytes; raises SettingError, with `name`, if it is not valid."""
     match = SIZE.fullmatch(text.strip())
     size = float(match[1]) * UNITS[match[2].lower()] if match else math.inf
     if math.isinf(size):
-        raise SettingError(f"a size must be a number with an optional unit, such as 500MB or 20GB, got {text!r}")
+        raise SettingError(f"{name} must be a number with an optional unit, such as 500MB or 20GB, got {text!r}")
     return int(size)
 
 
 def size_limit(cache: Path) -> int:
     """Return the maximum size of the cache: EMBEDDINGS_CACHE_LIMIT, or else the default limit of caches."""
     if text := os.environ.get(VARIABLE):
-        try:
-            return parse_size(text)
-        except SettingError as error:
-            raise SettingError(f"{VARIABLE}: {error}") from None
+        return parse_size(text, VARIABLE)
     existing = next(folder for folder in (cache, *cache.absolute().parents) if folder.exists())
     return default_limit(existing)
 
@@ -121,7 +118,7 @@ def make_room(cache: Path, limit: int) -> None:
     with contextlib.suppress(OSError), exclusive_lock(cache):
         # the sizes alone are found faster than the entries, whose descriptions are read
         if sum(folder_size(folder) for folder in entry_folders(cache)) > limit:
-            shrink(list_entries(cache), limit)
+            evict(list_entries(cache), limit, remove)
 
 
 def entry_folders(cache: Path) -> list[Path]:
@@ -165,11 +162,6 @@ def remove(folder: Path, *, even_used: bool = False) -> bool:
         return not folder.exists()
     finally:
         shutil.rmtree(trash, ignore_errors=True)
-
-
-def shrink(entries: Sequence[Entry], limit: float) -> list[Entry]:
-    """Evict entries that are not in use, in order, until all have at most `limit` bytes; returns the evicted ones."""
-    return evict(entries, limit, remove)
 
 
 def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | None:

@@ -83,10 +83,6 @@ class MissingCorpusError(FormatError):
     """The folder has no encoded corpus, or the corpus is being removed."""
 
 
-class CorpusVersionError(FormatError):
-    """The encoded corpus is of another format version."""
-
-
 class EncodedCorpus:
     """A corpus as token ids, memory-mapped and read-only.
 
@@ -247,7 +243,7 @@ def read_meta(folder: Path) -> dict[str, Any]:
         # a damaged number must not be taken for that of another version
         is_intact = meta.get("digest") == meta_digest(meta)
         if meta["format"] != FORMAT and (is_intact or "digest" not in meta):
-            raise CorpusVersionError(f"{folder} has format version {meta['format']}, expected {FORMAT}")
+            raise FormatError(f"{folder} has format version {meta['format']}, expected {FORMAT}")
         names = {*FILES, *(set(OPTIONAL) & set(meta["files"]))}
         # sizes are compared before anything is mapped: reading behind the end of a mapped file ends the process
         sizes = {name: (folder / name).stat().st_size for name in names}

@@ -14,7 +14,7 @@ from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputE
 from embeddings.settings import Positive
 from embeddings.support import arrow
 from embeddings.support.files import atomic_write, check_file
-from embeddings.support.foreign_files import check_no_stream
+from embeddings.support.foreign_files import check_no_stream, format_errors
 from embeddings.support.local_paths import local_path
 from embeddings.support.text_lines import read_text_lines
 from embeddings.support.word_list import MAX_SUM, WordList, as_counts, sum_counts
@@ -302,12 +302,9 @@ def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:
     source = local_path(path)
     if source.is_dir():
         return Vocabulary.load(source / IN_MODEL)
-    try:
-        with source.open("rb") as stream:
-            head = stream.read(len(ARROW_MAGIC))
-        return Vocabulary.load(source) if head == ARROW_MAGIC else read_text(source)
-    except OSError as error:
-        raise FormatError(f"{source} cannot be read as a vocabulary: {error.strerror or error}") from error
+    with format_errors(f"{source} (vocabulary)"), source.open("rb") as stream:
+        head = stream.read(len(ARROW_MAGIC))
+    return Vocabulary.load(source) if head == ARROW_MAGIC else read_text(source)
 
 
 def read_text(path: Path) -> Vocabulary:

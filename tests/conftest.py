@@ -61,7 +61,7 @@ def small_cache():
     if folder and any(folder.iterdir()):
         from embeddings.corpora import corpus_cache
 
-        corpus_cache.shrink(corpus_cache.list_entries(folder), 0)
+        cache_folder.evict(corpus_cache.list_entries(folder), 0, corpus_cache.remove)
 
 
 def pytest_make_parametrize_id(config, val, argname):

@@ -21,7 +21,6 @@ from embeddings.corpora.reading.text_block import MAX_ROW, count_lines, gather, 
 from embeddings.errors import CorpusError
 from embeddings.support.arrow import combine_chunks, pa
 
-MAX_HEADER = 1 << 20  # characters
 QUOTE = ord('"')
 FIELD_LIMIT = Lock()  # held while `csv.field_size_limit`, which is global, is changed
 
@@ -48,9 +47,6 @@ class CsvTable(ArrowTable):
         rows: list[list[str]] = []
         while not rows and self.read_on():
             rows = self.parsed_rows(limit=1)
-            if not rows and len(self.text) > MAX_HEADER:
-                problem = f"the row that starts here is longer than {MAX_HEADER} characters; is this a table?"
-                raise self.error(1, problem)
         names = rows[0] if rows else []
         self.has_names = not any(map(is_number, names)) if header is None else header
         self.first_rows = [] if self.has_names else rows  # rows read before the other rows
@@ -68,6 +64,9 @@ class CsvTable(ArrowTable):
 
     def read_on(self) -> bool:
         """Append the next blocks to the text that is not parsed yet; returns whether there is any text."""
+        if is_long(self.text):
+            problem = f"the row that starts here is longer than {MAX_ROW} characters; is a quote never closed?"
+            raise self.error(1, problem)
         block = b"" if self.is_end else gather(self.blocks, len(self.text))
         self.is_end = not block
         self.text += block
@@ -91,9 +90,6 @@ class CsvTable(ArrowTable):
                 yield pa.record_batch(list(map(combine_chunks, table.columns)), names)
             elif end != 0 and (rows := self.parsed_rows()):
                 yield strings_batch(rows, names, places)
-            elif is_long(self.text):
-                problem = f"the row that starts here is longer than {MAX_ROW} characters; is a quote never closed?"
-                raise self.error(1, problem)
 
     def parsed_rows(self, limit: int | None = None) -> list[list[str]]:
         """Take complete rows, at most `limit` of them, from the start of the text, parsed by the standard library."""

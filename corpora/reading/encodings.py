@@ -210,13 +210,12 @@ class Transcoder:
         name = self.decoder.name
         try:
             text = self.incremental.decode(data, not data)
-        except UnicodeDecodeError as error:
-            raise CorpusError(
-                f"{name} is not {self.encoding.upper()} at {self.position(error)}: {error.reason}; set {S.encoding} to "
-                f"that of the text or, to accept it, set {S.encoding_errors} to replace or ignore"
-            ) from None
         except UnicodeError as error:
-            raise CorpusError(f"{name} is not {self.encoding.upper()}: {error}") from None
+            problem = f": {error}"
+            if isinstance(error, UnicodeDecodeError):
+                problem = f" at {self.position(error)}: {error.reason}"
+            problem += f"; set {S.encoding} to that of the text; {REMEDY}"
+            raise CorpusError(f"{name} is not {self.encoding.upper()}{problem}") from None
         self.line += text.count("\n")
         self.offset += len(data)
         return bytes(text.encode("utf-8", "surrogatepass"))

@@ -40,7 +40,7 @@ from embeddings.corpora.reading.rows import RowReader, Rows
 from embeddings.corpora.reading.sources import File, Items, Source, Texts, total_size
 from embeddings.corpora.reading.tables import Table
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blocks, text_batches
-from embeddings.errors import CorpusError, S
+from embeddings.errors import CorpusError
 from embeddings.printable import describe
 
 
@@ -237,15 +237,14 @@ class SourceReader:
         example, items = first[-1] if first else None, islice(chain(first, items), self.rows)
         if not isinstance(example, str | None):
             self.check_lines(f"{source.name} does not contain strings")
+        records = None
         if isinstance(example, Mapping):
-            if columns.text is None and not columns.tags:
-                problem = f"contains mappings; set {S.text_column}, or pass strings or lists of strings"
-                raise CorpusError(f"{source.name} {problem}")
             records = record_rows.mapping_records(items)
-            return record_rows.RecordTable(source.name, records, decoder, self.size), columns
-        if hasattr(example, "words") and hasattr(example, "tags"):
+        elif hasattr(example, "words") and hasattr(example, "tags"):  # such as gensim's TaggedDocument
             columns = replace(columns, text=columns.text or "words", tags=columns.tags or ("tags",))
-            records = record_rows.tagged_records(items)
+            what = "an object with words and tags"
+            records = record_rows.item_records(items, lambda item: {"words": item.words, "tags": item.tags}, what)
+        if records is not None:
             return record_rows.RecordTable(source.name, records, decoder, self.size), columns
         refuse_columns(source.name, columns)
         if isinstance(example, str) and not isinstance(source.items, Texts) and is_path_of_file(example):

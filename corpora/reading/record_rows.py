@@ -372,11 +372,6 @@ def parse_object(line: str, position: str) -> dict[str, Any]:
     raise CorpusError(f"{position}: invalid JSON: {problem}")
 
 
-def tagged_records(items: Iterable[Any]) -> Iterator[Record]:
-    """Yield objects with the attributes `words` and `tags`, such as gensim's TaggedDocument, as records."""
-    return item_records(items, lambda item: {"words": item.words, "tags": item.tags}, "an object with words and tags")
-
-
 NEGATIVE_ZERO = re.compile(rb"-0[\s,}]")
 FILLED_LINE = re.compile(rb"^[^\S\n]*\S[^\n]*\n?", re.MULTILINE)
 LINE_FEED, CARRIAGE_RETURN, OPEN_OBJECT, CLOSE_OBJECT = b"\n\r{}"

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.reading.columns import Columns
 from embeddings.corpora.reading.paragraphs import ENDS, STARTS, WHITE_SPACE
-from embeddings.corpora.reading.record_rows import N_CHECKED, NUMBER
 from embeddings.corpora.reading.sources import Source
 from embeddings.corpora.reading.tables import Batch, Position, Table, is_list_type
 from embeddings.corpora.reading.tag_arrays import merge_tags
@@ -127,11 +126,6 @@ class RowReader:
     form_of: str = ""
     dim: int = 0  # of vectors, after the first one
 
-    @property
-    def n_filled(self) -> int:
-        """The number of rows whose cells are not empty."""
-        return self.n_rows - self.n_empty
-
     def read_source(self, reader: Any, source: Source) -> Iterator[Rows]:
         """Yield the rows of a source, as a `SourceReader` reads it."""
         rows: Iterator[Rows] = reader.table_rows(source)
@@ -143,17 +137,11 @@ class RowReader:
             return
         columns = self.resolve(table)
         n_missing = n_rows = 0
-        first: list[str] = []  # texts that are not empty, while too few to tell whether all are numbers
         for batch in table.read(columns.roles):
             n_missing, n_rows = n_missing + batch.arrays[0].null_count, n_rows + len(batch.arrays[0])
             rows = self.rows(batch, columns, table.name)
-            if table.is_text and not self.what and len(first) < N_CHECKED:
-                numbers = np.flatnonzero(to_numpy(pc.binary_length(rows.texts[0])))[:N_CHECKED]
-                first += rows.texts[0].take(to_arrow(numbers)).to_pylist()
-                check_is_text(first, table.name, is_all=len(first) >= N_CHECKED)
             if len(filled := self.filled(rows) if self.what else rows):
                 yield filled
-        check_is_text(first, table.name)
         if n_missing and not self.what:
             log.warning(
                 "%s: %s of %s rows have no text (null, or no field); read as empty", table.name, n_missing, n_rows
@@ -214,12 +202,6 @@ class RowReader:
                 "%s: dropped %s of %s %s with an empty cell; the first one is %s",
                 name, self.n_empty, self.n_rows, self.what, self.first_empty,
             )  # fmt: skip
-
-
-def check_is_text(texts: list[str], name: str, *, is_all: bool = True) -> None:
-    """Refuse a column of numbers."""
-    if is_all and texts and all(map(NUMBER.fullmatch, texts)):
-        raise CorpusError(f"the text column in {name} holds numbers, not text")
 
 
 def numbers_of(array: Any, column: str, position: Position, low: float, high: float) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from embeddings.cli.options import JSON, option
 from embeddings.cli.output import note, print_rows
 from embeddings.corpora import corpus_cache
 from embeddings.corpora.corpus_cache import Entry
-from embeddings.support.cache_folder import cache_folder, foreign_access
+from embeddings.support.cache_folder import cache_folder, evict, foreign_access
 
 MAX_SOURCES = 3  # shown in the table
 
@@ -41,7 +41,7 @@ def command(limit: str | None, as_json: bool) -> None:
     if limit is None:
         print_rows([entry_row(entry, as_json) for entry in entries], as_json)
         return
-    removed_entries = corpus_cache.shrink(entries, corpus_cache.parse_size(limit))
+    removed_entries = evict(entries, corpus_cache.parse_size(limit), corpus_cache.remove)
     for entry in removed_entries:
         note(f"removed {entry.name}, {entry.size / 1e6:,.1f} MB")
     if as_json:

@@ -50,14 +50,6 @@ def test_files_of_other_arrays_are_refused(tmp_path):
             load_array(tmp_path / "b.npy", "<i4", 2)
 
 
-def test_a_file_that_has_become_shorter_is_not_mapped(tmp_path):
-    array = ArrayFile(tmp_path / "ids.npy", np.int32)
-    array.append(np.arange(1000))
-    array.file.truncate(array_file.HEADER_SIZE + 400)
-    with array.file, pytest.raises(OutputError, match="the file has become shorter"):
-        array.map(lambda block: block)
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_tags_on_a_full_disk_are_reported(tmp_path):
     (tmp_path / "tags").symlink_to("/dev/full")

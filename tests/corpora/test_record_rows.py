@@ -31,7 +31,6 @@ def test_mappings_are_rows_of_a_table():
 @pytest.mark.parametrize(
     ("rows", "columns", "message"),
     [
-        ([{"text": "a"}], {}, "contains mappings; set text_column"),
         ([{"text": "a"}], {"text_column": "body"}, "no column 'body'.*: text$"),
         ([{"text": "a"}, {"text": {}, "n": 1}], {"text_column": "text.body"}, "no column 'text.body'.*: text, n$"),
         ([{"text": "a"}, "b"], {"text_column": "text"}, r"item 2 is of type str \('b'\).*mapping"),

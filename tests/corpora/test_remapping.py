@@ -67,7 +67,7 @@ def test_a_vocabulary_without_common_words_is_refused(tmp_path, monkeypatch):
     with pytest.raises(CorpusError, match=r"no word.* 2 .*vocabulary"):
         Corpus(["a b"], vocabulary=Vocabulary(["x", "y"], [2, 1])).encode()
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(FormatError, match="missing cannot be read"):
+    with pytest.raises(FormatError, match=r"missing \(vocabulary\) cannot be read"):
         Corpus(["a"], vocabulary=Path(tempfile.gettempdir()) / "missing")
 
 

@@ -51,8 +51,9 @@ def test_column_errors_list_the_columns(tmp_path, name):
         encode(tmp_path / name, text_column="texte")
     with pytest.raises(CorpusError, match=r"(no column|no field) 'lang'; .*: n, title, body$"):
         encode(tmp_path / name, text_column="body", tag_column="lang")
-    with pytest.raises(CorpusError, match=r"'n' must be a string|holds numbers"):
-        encode(tmp_path / name, text_column="n")
+    if "sv" not in name:  # whose cells are strings
+        with pytest.raises(CorpusError, match=r"'n' must be a string"):
+            encode(tmp_path / name, text_column="n")
     with encode(tmp_path / name, text_column="body", tag_column="n") as encoded:
         assert encoded.tags.to_pylist() == ["1", "2"]
 
@@ -87,7 +88,6 @@ def test_invalid_json_is_reported_with_its_line(tmp_path, line, message, size):
         ('a,b\n1,"x\n\ny"\n2\n', r"line 5: .*1 cells.*2$"),
         ('a,b\n1,"x" y\n', "line 2: text after the closing quote"),
         ('a,b\n1,x\n2,"y\n3,z\n', "line 3: .*never closed"),
-        ("a,b\n1,2\n2,3e5\n3,-4.5\n", "holds numbers"),
         ("b,b\n1,x\n", "2 columns.*'b'"),
         ('"b"c,a\n1,x\n', "line 1: text after the closing quote"),
         ("a,b\n1,x\ry\n", "line 3: .*1 cells.*2$"),
@@ -99,12 +99,6 @@ def test_invalid_csv_is_reported_with_its_line(tmp_path, text, message, size):
     (tmp_path / "f.csv").write_text(text)
     with pytest.raises(CorpusError, match=message):
         encode(tmp_path / "f.csv", text_column="b" if "b" in text else None, block_size=size)
-
-
-def test_a_csv_without_line_ends_is_refused(tmp_path):
-    (tmp_path / "f.csv").write_text("a" * (1 << 22))
-    with pytest.raises(CorpusError, match=r"f.csv, line 1: .*longer than 1048576"):
-        encode(tmp_path / "f.csv")
 
 
 @pytest.mark.parametrize("name", ["f.csv", "f.jsonl"])

@@ -211,7 +211,7 @@ def test_invalid_files_are_reported(tmp_path, data, message):
 
 
 def test_invalid_paths_and_words_are_refused(tmp_path):
-    with pytest.raises(FormatError, match=r"missing cannot be read.*No such file"):
+    with pytest.raises(FormatError, match=r"missing \(vocabulary\) cannot be read.*No such file"):
         read_vocabulary_file(tmp_path / "missing")
     with pytest.raises(OutputError, match=r"\.arrow or \.txt.*v.csv"):
         write_vocabulary_file(Vocabulary(["a"], [1]), tmp_path / "v.csv")
