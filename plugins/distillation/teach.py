@@ -30,7 +30,6 @@ from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.corpora.reading.text_vectors import TEACHERS, split_weights, text_vectors, weighted
 from embeddings.corpora.vocabulary import LINE
 from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked
-from embeddings.settings import Positive, check_value
 from embeddings.support.arrow import pa
 from embeddings.support.files import atomic_write, check_file, check_own_folder
 from embeddings.support.foreign_files import format_errors
@@ -40,7 +39,7 @@ from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import read_json, write_json
 
 Encode = Callable[[list[str]], Any]  # from texts to an array (texts, dim)
-GROUP = 4096  # texts
+GROUP = 4096  # texts that are encoded at a time, ordered by length
 PART = 256  # texts that a teacher gets at a time, between which progress is shown
 BATCH = 32  # texts that a network reads at a time
 MAX_TOKENS = 512
@@ -58,8 +57,7 @@ SEEN_LINES = 100  # of a text file, from which a vocabulary is recognised
 def teach(
     texts: Any, encode: Encode | list[tuple[Encode, float]], out: str | os.PathLike[str], *,
     text_column: str | None = None, name: str | Sequence[str] = "",
-    exclude: Sequence[str | os.PathLike[str]] = (), group_size: int = GROUP, force: bool = False,
-    progress: ProgressOption = None,
+    exclude: Sequence[str | os.PathLike[str]] = (), force: bool = False, progress: ProgressOption = None,
 ) -> int:  # fmt: skip
     """Write the texts and their vectors, as float16 unit vectors, to a Parquet file; returns the number of texts.
 
@@ -78,7 +76,6 @@ def teach(
             only a run with the same names is continued.
         exclude: leave out texts that share at least half of their content words with a text of this file, such as a
             test set: a table, or a text file with texts in lines or cells separated by tabs. In Python several files.
-        group_size: texts that are encoded at a time, ordered by length.
         force: replace existing output, and do not continue an earlier run.
         progress: as for `embeddings.train`.
 
@@ -89,7 +86,6 @@ def teach(
         OutputError: the file exists, or cannot be written.
         SettingError: a weight is not positive, or two teachers have one name.
     """
-    check_value("group_size", group_size, Positive, {})
     names = [name] if isinstance(name, str) else list(name)
     encode, weights = side_by_side(encode) if isinstance(encode, list) else (encode, [1.0])
     teachers = dict(zip(names, weights, strict=False)) if any(names) else {}
@@ -103,7 +99,7 @@ def teach(
     files: list[str | Path] = [*excluded, *(path for path in networks if path.is_file())]
     statuses = [[str(file), os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files if os.path.isfile(file)]
     # teachers in order: their vectors stand side by side
-    settings = {"text_column": text_column, "name": [names, weights], "files": statuses, "group_size": group_size}
+    settings = {"text_column": text_column, "name": [names, weights], "files": statuses, "group_size": GROUP}
     is_near = near_texts(excluded)
     folder, record = earlier_groups(target, sources, settings, force)
 
@@ -119,7 +115,7 @@ def teach(
             if shown is not None:
                 shown(earlier + count, total)
 
-        for number, group in enumerate(batches_of(kept(), group_size)):
+        for number, group in enumerate(batches_of(kept(), GROUP)):
             paths.append(path := folder / f"{number:06}.parquet")
             dim_before, dim = dim, group_dim(path, group)
             if not dim or dim_before not in (0, dim):
@@ -258,8 +254,7 @@ def non_empty_texts(sources: list[Source], text_column: str | None) -> Iterator[
 def lines_of(blocks: Iterable[TextBlock], name: str) -> Iterator[str]:
     """Yield the texts of blocks without white space around them; `name` is that of their source."""
     for block in blocks:
-        if block.token_lists is not None:
-            raise CorpusError(f"{name} contains lists of tokens; expected texts")
+        block.check_text(name, "texts")
         yield from (block.data[first:stop].decode().strip() for first, stop in pairwise(block.starts.tolist()))
 
 

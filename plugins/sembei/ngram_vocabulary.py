@@ -63,20 +63,18 @@ def frequent_ngrams(
     per_length: Sequence[int] | None = None,
     max_vocab: int | None = None,
     cross_lines: bool = False,
-    max_ngrams: int = MAX_NGRAMS,
 ) -> Ngrams:
     """The n-grams of one to `max_n` tokens that occur at least `min_count` times.
 
     No n-gram contains white space, a control character or U+FEFF. In an n-gram's string, tokens of several characters
-    are joined by "_".
+    are joined by "_". If more than `MAX_NGRAMS` of one length are frequent, the rarest n-grams and all longer n-grams
+    that contain them are left out.
 
     Arguments:
         per_length: how many of the most frequent n-grams to take of each length; the last number is for all greater
             lengths. Equal counts are ordered by token, in code point order.
         max_vocab: the maximum number of n-grams of all lengths.
         cross_lines: n-grams may cross line ends, but not document ends.
-        max_ngrams: distinct n-grams of one length in memory. If more are frequent, the rarest n-grams and all
-            longer n-grams that contain them are left out.
     """
     if encoded.meta["fixed_vocabulary"]:
         raise SettingError("n-grams are counted from the corpus: leave out its fixed vocabulary")
@@ -84,7 +82,7 @@ def frequent_ngrams(
     order = np.argsort(np.argsort(np.array(tokens, object)))
     sequences_by_length, counts_by_length = [], []
     with temporary_folder(corpora_folder()) as scratch:
-        counter = NgramCounter(encoded, cross_lines, min_count, max_ngrams, scratch)
+        counter = NgramCounter(encoded, cross_lines, min_count, scratch)
         for n in range(1, max_n + 1):
             if n > 1:
                 counter.grow()
@@ -113,12 +111,10 @@ class NgramCounter:
     are the frequent pairs of the length counted last, and `counts` their counts.
     """
 
-    def __init__(
-        self, encoded: EncodedCorpus, cross_lines: bool, min_count: int, max_ngrams: int, scratch: Path
-    ) -> None:
+    def __init__(self, encoded: EncodedCorpus, cross_lines: bool, min_count: int, scratch: Path) -> None:
         lines = np.asarray(encoded.sentences)
         self.lines = lines[np.asarray(encoded.documents)] if cross_lines else lines
-        self.min_count, self.max_ngrams, self.scratch = min_count, max_ngrams, scratch
+        self.min_count, self.scratch = min_count, scratch
         self.counts: NDArray[np.int64] = encoded.vocabulary.counts
         has_border = [
             any(one.isspace() or one in EXTRA_BORDERS or category(one) == "Cc" for one in token)
@@ -152,9 +148,9 @@ class NgramCounter:
         for keys, counts in count_keys(filter(len, self.pairs()), self.scratch):
             is_frequent = counts >= self.min_count
             kept.append((keys[is_frequent], counts[is_frequent]))
-            if sum(len(part) for part, _ in kept) > self.max_ngrams:  # raises the minimum count
+            if sum(len(part) for part, _ in kept) > MAX_NGRAMS:  # raises the minimum count
                 keys, counts = map(np.concatenate, zip(*kept, strict=True))
-                self.min_count = int(np.partition(counts, -self.max_ngrams - 1)[-self.max_ngrams - 1]) + 1
+                self.min_count = int(np.partition(counts, -MAX_NGRAMS - 1)[-MAX_NGRAMS - 1]) + 1
                 kept = [(keys[counts >= self.min_count], counts[counts >= self.min_count])]
         self.keys, self.counts = map(np.concatenate, zip(*kept, strict=True))
         self.prefixes.append((self.keys >> token_trie.TOKEN_BITS).astype(np.int32))

@@ -34,7 +34,7 @@ from embeddings.kernels.gradient_steps import learn
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import alias_table, random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
-from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.model import Model, saved_array
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
@@ -382,7 +382,6 @@ def predict_from_sums(
     learn(buffers, m, positives.shape[0], n, width, rate)
     for i in range(m):
         count = gather_parts(operands, inputs[i], rows)
-        mask_frozen(buffers.frozen, buffers.frozen_sink, rows, count)
         scatter_add(buffers.factor, buffers.input_gradient_rows[i], rows, count, width)
 
 
@@ -463,6 +462,11 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
         self.require("per_length", self.limits is None or any(self.limits), "a number above 0")
 
     @property
+    def can_freeze(self) -> bool:
+        """Whether given vectors can be kept constant: not in sums."""
+        return not self.compositional
+
+    @property
     def limits(self) -> list[int] | None:
         """The number of n-grams of each length that get vectors; None for all."""
         if self.per_length is None:
@@ -509,13 +513,9 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
         )
         sizes, width = (longest, self.negatives), padded(self.dim)
         new_block = partial(new_lattice, *sizes)
-        frozen: dict[int, np.ndarray] = {}  # the vectors of n-grams that are constant
 
         def export_sums(tables: Arrays) -> Arrays:
-            vectors = NgramComposer(words, tables[NGRAMS])(words)
-            for row, vector in frozen.items():  # without rounding errors
-                vectors[row] = vector
-            return {VECTORS: vectors, **tables}
+            return {VECTORS: NgramComposer(words, tables[NGRAMS])(words), **tables}
 
         return Plan(
             tables={"words": rows, "right": output, "left": output},
@@ -525,29 +525,15 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
             buffers=partial(new_lattice_buffers, *sizes, width, max_parts=max_parts),
             export=export_sums if self.compositional else None,
             vocabulary=vocabulary,
-            set_vectors=partial(self.set_sums, data, words, parts, frozen) if self.compositional else None,
+            set_vectors=partial(self.set_sums, words, parts) if self.compositional else None,
             composes=self.compositional,
             loss_is_estimate=True,
         )
 
     def set_sums(
-        self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, frozen: dict[int, np.ndarray],
-        tables: Arrays, rows: np.ndarray, matrix: np.ndarray,
-    ) -> None:  # fmt: skip
-        """Set the rows of n-grams so that sums over parts are the vectors `matrix`; adds frozen vectors to `frozen`."""
-        init = data.run_options.init
-        if init is not None and init.freeze:
-            has_vector = np.zeros(len(words), np.bool_)
-            has_vector[rows] = True
-            for row in rows.tolist():
-                of_row = parts.words[parts.offsets[row] : parts.offsets[row + 1]]
-                missing = of_row[~has_vector[of_row]]
-                if len(missing):
-                    raise SettingError(
-                        f"cannot freeze the vector of {words[row]!r}: its part {words[missing[0]]!r} has none; give "
-                        "vectors of all parts, or do not freeze"
-                    )
-            frozen.update(zip(rows.tolist(), matrix, strict=True))
+        self, words: Sequence[str], parts: NgramOccurrences, tables: Arrays, rows: np.ndarray, matrix: np.ndarray
+    ) -> None:
+        """Set the rows of n-grams so that sums over parts are the vectors `matrix`."""
         table, ones = tables["words"], np.ones(len(parts.words), np.float32)
         occurrences = import_library("scipy.sparse").csr_array(
             (ones, parts.words, parts.offsets), shape=(len(table), len(table))

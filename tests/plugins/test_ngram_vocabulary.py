@@ -42,6 +42,7 @@ def test_every_count_equals_the_twins(lines, max_n, min_count, max_ngrams, chunk
     expected = count_substrings([lines[0].removeprefix("\ufeff"), *lines[1:]], max_n, min_count)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ngram_vocabulary, "CHUNK_SIZE", chunk_size)
+        patch.setattr(ngram_vocabulary, "MAX_NGRAMS", max_ngrams)
         try:
             encoded = encode(*lines)
         except CorpusError:
@@ -49,9 +50,9 @@ def test_every_count_equals_the_twins(lines, max_n, min_count, max_ngrams, chunk
             return
         if not expected:
             with pytest.raises(CorpusError, match="lower min_count"):
-                frequent_ngrams(encoded, max_n=max_n, min_count=min_count, max_ngrams=max_ngrams)
+                frequent_ngrams(encoded, max_n=max_n, min_count=min_count)
             return
-        ngrams = frequent_ngrams(encoded, max_n=max_n, min_count=min_count, max_ngrams=max_ngrams)
+        ngrams = frequent_ngrams(encoded, max_n=max_n, min_count=min_count)
     assert counts_of(ngrams) == expected
     order = sorted(expected, key=lambda word: (-expected[word], word))
     assert list(ngrams.vocabulary.words) == order
@@ -67,19 +68,21 @@ def test_many_distinct_ngrams_are_counted_in_several_chunks(random_lines, monkey
     """Of which each is sorted by itself, and none has more keys than a chunk has tokens."""
     stored, store_run = [], key_counts.store_run
     monkeypatch.setattr(ngram_vocabulary, "CHUNK_SIZE", 1500)
+    monkeypatch.setattr(ngram_vocabulary, "MAX_NGRAMS", 1500)
     monkeypatch.setattr(key_counts, "store_run", lambda run, *args: stored.append(len(run[0])) or store_run(run, *args))
     expected = count_substrings(random_lines, 4, 3)
     assert len(count_substrings(random_lines, 4)) > 15000  # of all lengths together
-    ngrams = frequent_ngrams(encode(*random_lines), max_n=4, min_count=3, max_ngrams=1500)
+    ngrams = frequent_ngrams(encode(*random_lines), max_n=4, min_count=3)
     assert counts_of(ngrams) == expected
     assert len(stored) > 24
     assert max(stored) <= 1500
 
 
-def test_rarer_ngrams_are_left_out_where_memory_is_short(random_lines):
+def test_rarer_ngrams_are_left_out_where_memory_is_short(random_lines, monkeypatch):
     """Every n-gram more frequent than those left out is there, with the right count."""
+    monkeypatch.setattr(ngram_vocabulary, "MAX_NGRAMS", 300)
     expected = count_substrings(random_lines, 4, 2)
-    ngrams = counts_of(frequent_ngrams(encode(*random_lines), max_n=4, min_count=2, max_ngrams=300))
+    ngrams = counts_of(frequent_ngrams(encode(*random_lines), max_n=4, min_count=2))
     assert ngrams.items() <= expected.items()
     for n in (2, 3, 4):
         least = min(count for word, count in ngrams.items() if len(word) == n)

@@ -6,7 +6,7 @@ import pytest
 import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import SettingError
-from embeddings.plugins.sembei.sembei import NgramComposer, new_composer
+from embeddings.plugins.sembei.sembei import NgramComposer
 from embeddings.testing import check_trainer
 from embeddings.testing import trainer_contract as testing
 
@@ -118,7 +118,7 @@ def test_a_vocabulary_is_refused():
         em.train("sembei", em.Corpus(["猫"] * 9, tokenizer="codepoints", vocabulary=Vocabulary(["猫"], [3])), **SMALL)
 
 
-def test_compositional_ngrams_start_from_given_vectors_and_stay_if_their_parts_are_given(path):
+def test_compositional_ngrams_start_from_given_vectors(path):
     rng = np.random.default_rng(3)
     settings = {**SMALL, "compositional": True, "learning_rate": 0.02}
     start = em.Vectors(["猫", "小", "狗", "小狗"], rng.normal(size=(4, SMALL["dim"])).astype(np.float32))
@@ -126,12 +126,5 @@ def test_compositional_ngrams_start_from_given_vectors_and_stay_if_their_parts_a
     words = [word for word in start.words if word in still.vocabulary]
     assert "小狗" in words
     np.testing.assert_allclose(still.vectors[words], start[words], atol=1e-5)
-    frozen = em.train("sembei", path, **settings, init=em.InitFrom(start, freeze=True))
-    np.testing.assert_array_equal(frozen.vectors[words], start[words])
-    np.testing.assert_allclose(new_composer(frozen)(words), start[words], atol=1e-5)
-    others = [word for word in still.vectors.words if word not in start]
-    assert np.abs(frozen.vectors[others] - still.vectors[others]).max() > 0.01
-    longer = next(word for word in still.vectors.words if len(word) > 1 and word not in start)
-    alone = em.Vectors([longer], rng.normal(size=(1, SMALL["dim"])))
-    with pytest.raises(SettingError, match=f"cannot freeze.*{longer}"):
-        em.train("sembei", path, **settings, init=em.InitFrom(alone, freeze=True))
+    with pytest.raises(SettingError, match="cannot freeze"):
+        em.train("sembei", path, **settings, init=em.InitFrom(start, freeze=True))

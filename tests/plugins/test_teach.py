@@ -49,6 +49,11 @@ def write(path, text, is_pipe):
         path.write_text(text)
 
 
+@pytest.fixture
+def small_groups(monkeypatch):
+    monkeypatch.setattr(teach_module, "GROUP", 20)
+
+
 class Failing:
     """A teacher that fails at its n-th call."""
 
@@ -62,9 +67,10 @@ class Failing:
         return vectors_of(texts)
 
 
+@pytest.mark.usefixtures("small_groups")
 def test_texts_keep_their_order_and_the_teacher_gets_the_longest_first(tmp_path):
     teacher = Failing(0)
-    assert teach(["", *TEXTS, "  "], teacher, tmp_path / "v.parquet", group_size=20) == 50
+    assert teach(["", *TEXTS, "  "], teacher, tmp_path / "v.parquet") == 50
     texts, vectors = read(tmp_path / "v.parquet")
     assert texts == TEXTS
     np.testing.assert_allclose(vectors, unit(vectors_of(TEXTS)), atol=1e-3)
@@ -80,21 +86,23 @@ def interrupted(folder, at=3, **settings):
     path, out = folder / "texts.txt", folder / "v.parquet"
     path.write_text("\n".join(TEXTS))
     with pytest.raises(EmbeddingsError, match=r"failed at .*RuntimeError: out of memory; repeat"):
-        teach(path, Failing(at), out, group_size=20, **settings)
+        teach(path, Failing(at), out, **settings)
     return path, out, folder / "v.parquet.part"
 
 
+@pytest.mark.usefixtures("small_groups")
 def test_a_teacher_that_fails_loses_nothing(tmp_path):
     path, out, _ = interrupted(tmp_path, at=2)
     assert not out.exists()
     again = Failing(0)
-    teach(path, again, out, group_size=20)
+    teach(path, again, out)
     assert [len(group) for group in again.calls] == [20, 10]
     assert read(out)[0] == TEXTS
     with pytest.raises(OutputError, match="exists"):
         teach(path, again, out)
 
 
+@pytest.mark.usefixtures("small_groups")
 @pytest.mark.parametrize("change", ["name", "exclude", "texts"])
 def test_a_run_with_other_arguments_does_not_continue_an_earlier_one(tmp_path, change):
     tests = tmp_path / "tests.csv"
@@ -106,10 +114,11 @@ def test_a_run_with_other_arguments_does_not_continue_an_earlier_one(tmp_path, c
     elif change == "name":
         settings["name"] = "other"
     with pytest.raises(OutputError, match="of another input or teacher"):
-        teach(TEXTS if change == "texts" else path, vectors_of, out, group_size=20, **settings)
+        teach(TEXTS if change == "texts" else path, vectors_of, out, **settings)
     assert sorted(os.listdir(part)) == before
 
 
+@pytest.mark.usefixtures("small_groups")
 @pytest.mark.parametrize("order", [("b", "a"), ("a", "c")])
 def test_a_run_with_teachers_in_another_order_does_not_continue_an_earlier_one(tmp_path, order):
     def two(encode):
@@ -118,10 +127,10 @@ def test_a_run_with_teachers_in_another_order_does_not_continue_an_earlier_one(t
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
     texts, out = tmp_path / "texts.txt", tmp_path / "v.parquet"
     with pytest.raises(EmbeddingsError, match="out of memory"):
-        teach(texts, two(Failing(2)), out, group_size=20, name=["a", "b"])
+        teach(texts, two(Failing(2)), out, name=["a", "b"])
     with pytest.raises(OutputError, match="of another input or teacher"):
-        teach(texts, two(vectors_of), out, group_size=20, name=order)
-    teach(texts, two(vectors_of), out, group_size=20, name=["a", "b"])
+        teach(texts, two(vectors_of), out, name=order)
+    teach(texts, two(vectors_of), out, name=["a", "b"])
 
 
 @pytest.mark.parametrize("names", [["a", "a"], "a", ["a", "b", "c"]])
@@ -163,12 +172,14 @@ def test_what_cannot_be_encoded_is_refused_in_one_line_and_leaves_nothing(tmp_pa
     assert not os.listdir(tmp_path)
 
 
+@pytest.mark.usefixtures("small_groups")
 def test_another_dimension_than_before_is_refused_also_when_resumed(tmp_path):
     path, out, _ = interrupted(tmp_path, at=2)
     with pytest.raises(EmbeddingsError, match=r"float array \(20, 3\) for texts 21 to 40, got float32 \(20, 2\)"):
-        teach(path, lambda texts: vectors_of(texts)[:, :2], out, group_size=20)
+        teach(path, lambda texts: vectors_of(texts)[:, :2], out)
 
 
+@pytest.mark.usefixtures("small_groups")
 @pytest.mark.parametrize(
     "content", ["another text", "fewer rows", "NaN", "null", "float32", "strings", "columns", b"", b"PAR1 and no more"]
 )
@@ -191,10 +202,10 @@ def test_groups_that_are_not_as_written_are_encoded_again(tmp_path, caplog, cont
         table = table.set_column(1, "embedding", pa.array(column, kind))
         pq.write_table(table.select(["embedding"]) if content == "columns" else table, file)
     with pytest.raises(EmbeddingsError, match="failed"):
-        teach(path, Failing(1), out, group_size=20)
+        teach(path, Failing(1), out)
     assert "000001.parquet" in os.listdir(part)
     teacher = Failing(0)
-    teach(path, teacher, out, group_size=20)
+    teach(path, teacher, out)
     texts, vectors = read(out)
     assert texts == TEXTS
     np.testing.assert_allclose(vectors, unit(vectors_of(TEXTS)), atol=1e-3)
@@ -248,6 +259,7 @@ def test_a_folder_of_somebody_else_is_never_removed(tmp_path, force, texts):
     assert not (tmp_path / "v.parquet").exists()
 
 
+@pytest.mark.usefixtures("small_groups")
 @pytest.mark.parametrize("force", [False, True])
 def test_files_that_a_user_adds_to_the_groups_of_an_earlier_run_are_kept(tmp_path, force):
     path, out, part = interrupted(tmp_path)
@@ -256,14 +268,15 @@ def test_files_that_a_user_adds_to_the_groups_of_an_earlier_run_are_kept(tmp_pat
         (part / name).mkdir()
         (part / name / "mine").touch()
         with pytest.raises(OutputError, match=name):
-            teach(path, vectors_of, out, group_size=20, force=force)
+            teach(path, vectors_of, out, force=force)
         assert sorted(os.listdir(part)) == sorted([*before, name])
         (part / name / "mine").unlink()
         (part / name).rmdir()
-    teach(path, vectors_of, out, group_size=20, force=force)
+    teach(path, vectors_of, out, force=force)
     assert sorted(os.listdir(tmp_path)) == ["texts.txt", "v.parquet"]
 
 
+@pytest.mark.usefixtures("small_groups")
 def test_a_file_that_appears_during_a_run_is_kept(tmp_path):
     part = tmp_path / "v.parquet.part"
 
@@ -272,7 +285,7 @@ def test_a_file_that_appears_during_a_run_is_kept(tmp_path):
             (part / "mine.txt").touch()
         return vectors_of(texts)
 
-    assert teach(TEXTS, encode, tmp_path / "v.parquet", group_size=20) == 50
+    assert teach(TEXTS, encode, tmp_path / "v.parquet") == 50
     assert os.listdir(part) == ["mine.txt"]
 
 
@@ -426,12 +439,13 @@ def test_the_parts_of_a_group_are_reported(tmp_path, monkeypatch):
     assert reports == [(0, 50), (20, 50), (40, 50), (50, 50)]
 
 
+@pytest.mark.usefixtures("small_groups")
 def test_vectors_of_several_teachers_are_side_by_side_as_unit_vectors(tmp_path):
     def swapped(texts):
         return vectors_of(texts)[:, ::-1] * 7
 
     teachers = [(vectors_of, 2), (swapped, 0.5)]
-    teach(TEXTS, teachers, tmp_path / "v.parquet", group_size=20, name=["a", "b"])
+    teach(TEXTS, teachers, tmp_path / "v.parquet", name=["a", "b"])
     expected = unit(np.hstack([2 * unit(vectors_of(TEXTS)), 0.5 * unit(swapped(TEXTS))]))
     np.testing.assert_allclose(read(tmp_path / "v.parquet")[1], expected, atol=1e-3)
     assert teachers_of(File(tmp_path / "v.parquet")) == {"a": 2, "b": 0.5}
