@@ -13,10 +13,10 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("embeddings", "embeddings.corpora", "embeddings.eval", "embeddings.training")
 FOLDERS = ("embeddings", "plugins", "eval", "corpora")
 ROOMS = {  # of which the refusing has been revised, with the most `raise` statements of each
-    "plugins": 54, "embeddings/objectives": 3, "embeddings/classifier": 5, "embeddings/settings": 11,
+    "plugins": 48, "embeddings/objectives": 3, "embeddings/classifier": 5, "embeddings/settings": 11,
     "embeddings/models": 44, "embeddings/vectors": 57, "embeddings/sklearn": 13, "embeddings/formats": 54,
-    "eval": 93, "embeddings/training": 72, "embeddings/cluster": 19,
-    "embeddings/support": 98, "corpora": 155, "embeddings/cli": 41, "embeddings/analysis": 17, "embeddings/explorer": 9,
+    "eval": 85, "embeddings/training": 73, "embeddings/cluster": 19,
+    "embeddings/support": 98, "corpora": 137, "embeddings/cli": 41, "embeddings/analysis": 17, "embeddings/explorer": 9,
 }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def raises(tree):
 
 def test_public_names_are_few():
     names = {f"{package}.{name}" for package in PACKAGES for name in importlib.import_module(package).MODULES}
-    assert len(names) <= 66
+    assert len(names) <= 65
 
 
 def test_commands_and_options_are_few():
@@ -54,7 +54,7 @@ def test_commands_and_options_are_few():
 
 def test_refusals_are_few(trees):
     lines = sum(count for count, _ in trees.values())
-    assert 1000 * sum(raises(tree) for _, tree in trees.values()) / lines <= 13.2
+    assert 1000 * sum(raises(tree) for _, tree in trees.values()) / lines <= 12.6
     for room, limit in ROOMS.items():
         assert sum(raises(tree) for path, (_, tree) in trees.items() if path.is_relative_to(room)) <= limit, room
 
