@@ -67,3 +67,9 @@ def test_functions_with_over_12_parameters_are_few(trees):
                 names = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
                 wide += [f"{path}:{node.name}"] * (len(names) > 12)
     assert len(wide) <= 8, wide
+
+
+def test_tools_are_small():
+    lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in (ROOT / "tools").rglob("*.py")}
+    assert sum(lines.values()) <= 3980
+    assert max(lines["many_cores.py"], lines["gpu_check.py"]) <= 150
