@@ -395,12 +395,12 @@ def remote_reader(kind: str) -> Reader:
 
 
 def list_readers() -> dict[str, Reader]:
-    from embeddings.cli.export import read_words
     from embeddings.corpora.phrases.phrase import Phrase, phrase_schema, to_phrase_table
     from embeddings.corpora.phrases.phrase_list import phrases_from_table, read_phrases
     from embeddings.corpora.vocabulary import read_vocabulary_file as read_vocabulary
     from embeddings.corpora.vocabulary import write_vocabulary_file as write_vocabulary
     from embeddings.support.arrow import read_table, write_table
+    from embeddings.support.text_lines import read_text_lines
 
     phrases = em.corpora.PhraseList([Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
 
@@ -427,7 +427,9 @@ def list_readers() -> dict[str, Reader]:
         "vocabulary text": Reader(vocabulary("v.txt"), read_vocabulary),
         "phrase list": Reader(write_phrases, read_phrases),
         "phrase table": Reader(write_phrase_table, read_phrase_table),
-        "word list": Reader(write_file("w.txt", "king\nqueen\nété\n"), read_words),
+        "word list": Reader(
+            write_file("w.txt", "king\nqueen\nété\n"), lambda path: read_text_lines(path, "list of words")
+        ),
     }
 
 
