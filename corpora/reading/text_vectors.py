@@ -116,7 +116,8 @@ def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float]]:
             source, weight = source
         elif isinstance(source, str) and not os.path.exists(source) and (match := WEIGHTED.fullmatch(source)):
             source, weight = match[1], float(match[2])
-        weights.append(check_value("weight", weight, float, {"gt": 0, "le": MAX_WEIGHT}))
+        name = f"weight of {source}" if isinstance(source, str) else "weight"
+        weights.append(check_value(name, weight, float, {"gt": 0, "le": MAX_WEIGHT}))
         plain.append(source)
     return plain, weights
 

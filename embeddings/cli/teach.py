@@ -42,6 +42,7 @@ def command(
     """
     check_not_input([Path(out)], [("TEXTS", Path(path)) for path in texts], replaceable=())
     names, weights = split_weights(model)
+    names = [str(Path(name)) for name in names]  # so that A, ./A and A/ are one teacher
     teachers = list(zip([load_teacher(name, threads) for name in names], weights, strict=True))
     with Bar(output.quiet, "encoding") as bar:
         count = teach(

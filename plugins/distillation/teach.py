@@ -294,13 +294,12 @@ def side_by_side(teachers: Sequence[tuple[Encode, float]]) -> tuple[Encode, list
         return encoders[0], [1.0]
 
     def encode_all(texts: list[str]) -> NDArray[np.float32]:
+        parts = [np.asarray(encode(texts), np.float32) for encode in encoders]
+        for number, part in enumerate(parts, 1):
+            if len(part) != len(texts):
+                raise ValueError(f"teacher {number} returned {len(part)} vectors for {len(texts)} texts")
         with np.errstate(divide="ignore", invalid="ignore"):  # vectors of zeros, which are refused with their text
-            return np.hstack(
-                [
-                    weighted(np.asarray(encode(texts), np.float32), weight)
-                    for encode, weight in zip(encoders, weights, strict=True)
-                ]
-            )
+            return np.hstack([weighted(*one) for one in zip(parts, weights, strict=True)])
 
     return encode_all, weights
 
@@ -318,7 +317,7 @@ def load_teacher(name: str, threads: int | None = None) -> Encode:
             encode = getattr(encode, part)
     except (Exception, SystemExit) as error:  # of a module that may be the user's
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise SettingError(f"{S.model(name)} must be python:module:function: {reason}") from None
+        raise SettingError(f"{S.model(name)} must be python:module:function[:WEIGHT]: {reason}") from None
     finally:
         sys.path.pop(0)
     return encode  # type: ignore[no-any-return]

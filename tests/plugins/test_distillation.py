@@ -207,7 +207,7 @@ def test_weights_of_sources_decide(tmp_path):
 
     assert loss(f"{paths[0]}:10", paths[1]) < loss(*paths) < loss(paths[0], f"{paths[1]}:10")
     assert loss((one, 10), other) == pytest.approx(loss(f"{paths[0]}:10", paths[1]), abs=1e-6)
-    with pytest.raises(SettingError, match=r"weight must be .*got 0"):
+    with pytest.raises(SettingError, match=r"weight of .*one.parquet must be .*got 0"):
         em.Corpus(f"{paths[0]}:0", vectors=VectorFormat())
 
 
