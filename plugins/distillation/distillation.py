@@ -239,7 +239,6 @@ def new_composer(model: Model) -> DirectionComposer:
 COMPONENTS = "teacher_components"
 HELD_OUT_COSINE = "held_out_cosine"  # in the record of a model
 SIF_A = 1e-3
-EMPTY = AdaGradRows(NO_ROWS, NO_ROWS)
 NO_NGRAMS = np.zeros(1, np.int64), np.empty(0, np.int32)
 
 
@@ -355,7 +354,7 @@ class Distillation(Trainer, TextVectorSettings):
                 source,
                 new_text_batch(shape, capacity, words),
                 AdaGradRows(arrays[WORDS], arrays[f"{WORDS}_moments"]),
-                new_subword_batch(EMPTY, *NO_NGRAMS, capacity),
+                new_subword_batch(AdaGradRows(NO_ROWS, NO_ROWS), *NO_NGRAMS, capacity),
                 self.dim,
                 TeacherCosine(read_only(targets)),
             )
@@ -402,13 +401,13 @@ class Distillation(Trainer, TextVectorSettings):
             few = f"vectors of {size:,} numbers" if size < required else f"{len(order):,} texts besides those held out"
             raise CorpusError(f"got {few}; {S.dim(self.dim)} requires at least {required}")
         if continued is not None:
-            components = continued.tables[COMPONENTS]
-            if len(components) != size:
-                raise CorpusError(f"the model was distilled from vectors of {len(components)} numbers, got {size}")
-            known = continued.record.get("teachers")
+            components, known = continued.tables[COMPONENTS], continued.record.get("teachers")
             # the components belong to the places of the teachers
-            if isinstance(known, dict) and {*known} == {*teachers} and [*known] != [*teachers]:
-                raise CorpusError(f"the teachers of the model are {format_names([*known])}, in this order")
+            is_swapped = isinstance(known, dict) and {*known} == {*teachers} and [*known] != [*teachers]
+            if is_swapped or len(components) != size:
+                origin = f"vectors of {len(components)} numbers, got {size}"
+                origin = f"teachers in the order {format_names([*(known or ())])}" if is_swapped else origin
+                raise CorpusError(f"the model was distilled from {origin}")
             return components
         return principal_components(teacher, order, self.dim)
 

@@ -495,7 +495,7 @@ def test_two_teachers_in_one_command_or_one_after_the_other(tmp_path, monkeypatc
     np.testing.assert_allclose(both.vectors.matrix, pair.vectors.matrix, atol=2e-2)
     expect("train", "distill", "texts-a.parquet", *options, "words-a.parquet", "-o", "single")
     swapped = ["texts-b.parquet:0.5", "texts-a.parquet", "--continue", "pair", "--threads", "1", "-o", "swapped"]
-    assert "in this order" in refused("train", "distill", *swapped, code=1)
+    assert "in the order" in refused("train", "distill", *swapped, code=1)
     weighted = ["words-a.parquet:0.5", "-o", "weighted"]  # of one teacher, whose words would have one weight
     assert "word-vectors" in refused("train", "distill", "texts-a.parquet", *options, *weighted, code=2)
     single = em.load_model("single")
