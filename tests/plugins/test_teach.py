@@ -466,6 +466,14 @@ def test_several_teachers_that_do_not_fit_are_refused_in_one_line(tmp_path, teac
     assert "\n" not in str(caught.value)
 
 
+def test_two_spellings_of_a_path_are_one_teacher(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("embeddings.cli.teach.load_teacher", lambda name, threads: vectors_of)
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    message = refused("teach", "texts.txt", "--model", "net", "--model", "./net/:0.5", "-o", "v.parquet", code=2)
+    assert "net, net" in message
+
+
 def test_two_teachers_in_one_command_or_one_after_the_other(tmp_path, monkeypatch):
     """The student of both is the same, and names them; by default it has 512 dimensions."""
     monkeypatch.chdir(tmp_path)

@@ -72,9 +72,10 @@ class DistilledStudents(Grid):
 
     def texts(self) -> Iterator[tuple[str, Any, Any, Any]]:
         """The name of each set of pairs of texts, both sides, and the ratings, or None for translations."""
-        suite = Suite.read(pairs=self.options.pairs, similarity=self.options.similarity)
-        yield from ((test.name, test.left, test.right, test.ratings) for test in suite.sets("pairs"))
-        yield from ((test.name, *zip(*test.pairs, strict=True), test.ratings) for test in suite.sets("similarity"))
+        given = {name: sets for name in ("pairs", "similarity") if (sets := getattr(self.options, name))}
+        for test in chain.from_iterable(task.sets for task in (Suite.read(**given).tasks if given else ())):
+            sides = zip(*test.pairs, strict=True) if hasattr(test, "pairs") else (test.left, test.right)
+            yield test.name, *sides, test.ratings
         for path in self.options.translations:
             table = pyarrow.csv.read_csv(path, pyarrow.csv.ReadOptions(autogenerate_column_names=True))
             pairs = dict(zip(table[0].to_pylist(), table[1].to_pylist(), strict=True))
