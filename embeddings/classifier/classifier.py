@@ -23,7 +23,7 @@ from embeddings.corpora.reading.columns import is_null
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.matrix_rows import DenseRows, QuantisedRows, Rows
-from embeddings.setting_names import AdvisesOnNames
+from embeddings.setting_names import InteropMixin
 from embeddings.settings import Range, check_list, check_value
 from embeddings.support.arrow import starts_of
 from embeddings.support.threads import run_slices
@@ -93,7 +93,7 @@ class Predictions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelPredictor(AdvisesOnNames):
+class LabelPredictor(InteropMixin):
     """A text classifier, as read from a file.
 
     Arguments:
@@ -111,6 +111,9 @@ class LabelPredictor(AdvisesOnNames):
         quantised_output: the matrix that `output` has been decoded from, if it is quantised.
         normalize: replaces texts and their starts, before `features` are computed; None if it is not needed.
     """
+
+    # working memory of threads, which cannot be shared with another process, and decoded rows, which are large
+    CACHED_ATTRIBUTES = ("_rows", "_means")
 
     labels: list[str]
     label_counts: np.ndarray
@@ -324,11 +327,6 @@ class LabelPredictor(AdvisesOnNames):
         children = np.empty((labels - 1, 2), np.int64)
         build_tree(counts, children)
         return children
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The state to pickle, without working memory."""
-        # Working memory of threads cannot be shared with another process, and decoded rows are large.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_rows", "_means")}
 
     def __repr__(self) -> str:
         return f"<LabelPredictor: {len(self.labels)} labels, {self.output.shape[1]} components>"

@@ -18,34 +18,36 @@ from embeddings.models.model import Model
 from embeddings.settings import check_list, check_value
 from embeddings.training.training_data import check_threads_and_seed
 
-ITEMS = "strings or lists of tokens"
 PREFIX = "settings__"  # of the name of one trainer setting, in parameter searches
 
 
-def as_texts(source: Any) -> Texts:
-    """A list of the texts or token lists of a Series, a pyarrow column, a one-dimensional array, or any iterable.
+def as_texts(source: Any, *, has_tokens: bool = True) -> Texts:
+    """A list of the texts of a Series, a pyarrow column, a one-dimensional array, or any iterable; nulls are empty.
 
-    Nulls are empty texts.
+    Arguments:
+        has_tokens: whether lists of tokens may stand for texts.
     """
+    kinds: Any = str | Iterable if has_tokens else str
+    items = "strings or lists of tokens" if has_tokens else "strings"
     if getattr(source, "ndim", 1) != 1:  # iterating a frame would yield the names of its columns
         given = f"{type(source).__name__} of shape {source.shape}"
-        raise SettingError(f"texts must be a list of {ITEMS}, or one column of a table, got {given}")
-    texts = Texts(check_list("texts", source, ITEMS))
+        raise SettingError(f"texts must be a list of {items}, or one column of a table, got {given}")
+    texts = Texts(check_list("texts", source, items))
     is_tokens = any(isinstance(text, Iterable) and not isinstance(text, str | bytes) for text in texts)
     for number, text in enumerate(texts):
         if is_null(text):
             texts[number] = [] if is_tokens else ""
             continue
-        if isinstance(text, bytes) or not isinstance(text, str | Iterable):
-            raise SettingError(f"texts must be {ITEMS}; text {number} is {text!r:.40}, of type {type(text).__name__}")
+        if isinstance(text, bytes) or not isinstance(text, kinds):
+            raise SettingError(f"texts must be {items}; text {number} is {text!r:.40}, of type {type(text).__name__}")
         if isinstance(text, Iterator):  # a second pass over the texts would find it exhausted
             texts[number] = list(text)
     return texts
 
 
-def as_training_texts(source: Any) -> Texts:
+def as_training_texts(source: Any, *, has_tokens: bool = True) -> Texts:
     """`as_texts`, at least one."""
-    texts = as_texts(source)
+    texts = as_texts(source, has_tokens=has_tokens)
     if not texts:
         raise SettingError("texts must not be empty: there is nothing to learn from")
     return texts

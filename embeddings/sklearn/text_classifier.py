@@ -69,8 +69,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         if y is None:
             raise SettingError("a classifier requires y to be passed, but the target y is None")
-        texts, seed = as_training_texts(X), self._seed()
-        check_strings(texts)
+        texts, seed = as_training_texts(X, has_tokens=False), self._seed()
         targets = Targets.of(y)
         check_value("k", self.k, int | None, {"ge": 1})
         check_value("threshold", self.threshold, float, {"ge": 0, "le": 1})
@@ -130,7 +129,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             SettingError: X does not hold texts.
         """
         check_is_fitted(self)
-        texts = as_texts(X)
+        texts = as_texts(X, has_tokens=False)
         result = np.zeros((len(texts), len(self.classes_)))
         result[:, self._columns] = self.model_.classifier.predict_proba(texts, threads=self.threads)
         if not self.multilabel_:
@@ -193,10 +192,3 @@ def is_list_of_lists(y: Any) -> bool:
         return False
     has_one_length = len(set(map(len, rows))) == 1 and not isinstance(rows[0], set | frozenset)
     return not (has_one_length and len(rows[0]) > 1 and all(one in (0, 1) for row in rows for one in row))
-
-
-def check_strings(texts: Texts) -> None:
-    """Refuse lists of tokens."""
-    for number, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise SettingError(f"texts must be strings; text {number} is {text!r:.40}, of type {type(text).__name__}")

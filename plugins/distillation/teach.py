@@ -381,6 +381,7 @@ def load_sentence_encoder(folder: Path, threads: int | None) -> Encode:
     import_module("transformers.utils.logging").disable_progress_bar()  # of loading weights
     if threads is not None:
         import_module("torch").set_num_threads(threads)
+    read_json(folder / MODULES)  # its error names the file, that of the library does not
     with format_errors(folder):
         model = library.SentenceTransformer(
             str(folder), local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}

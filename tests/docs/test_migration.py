@@ -153,9 +153,9 @@ def test_a_model_is_read_like_its_vectors(trained):
     assert model.most_similar("king", top=2) == model.vectors.most_similar("king", top=2)
 
 
-def test_words_without_a_vector_are_left_out_as_the_error_says(trained):
+def test_words_without_a_vector_are_left_out_as_the_guide_says(trained):
     vectors, words = trained.run("vectors"), ["king", "nobody", "queen", "the"]
     for method in (vectors.doesnt_match, vectors.get_mean_vector):
-        with pytest.raises(em.EmbeddingsError, match=r"'nobody'.*pass (.*)") as error:
+        with pytest.raises(em.EmbeddingsError, match="'nobody'"):
             method(words)
-        method(eval(str(error.value).partition(" pass ")[2], {"words": words, "vectors": vectors}))
+        method([word for word in words if word in vectors])

@@ -419,9 +419,10 @@ def test_a_folder_of_sentence_transformers_is_a_teacher(tmp_path):
     texts = ["w1 w2", "w3"]
     expected = library.SentenceTransformer(str(tmp_path / "teacher")).encode(texts)
     np.testing.assert_allclose(load_teacher(str(tmp_path / "teacher"))(texts), expected, atol=1e-6)
-    (tmp_path / "teacher" / "modules.json").write_text("[{}]")
-    with pytest.raises(FormatError, match="teacher"):
-        load_teacher(str(tmp_path / "teacher"))
+    for content, fact in (("[{}]", "teacher"), ("[{", r"modules\.json is truncated or broken")):
+        (tmp_path / "teacher" / "modules.json").write_text(content)
+        with pytest.raises(FormatError, match=fact):
+            load_teacher(str(tmp_path / "teacher"))
 
 
 def test_a_folder_of_sentence_transformers_requires_its_library(tmp_path, monkeypatch):
