@@ -31,6 +31,7 @@ STUDIES = {  # the class of each study
     "pair-speed": "library_speed:PairSpeed",
     "readme": "page_tables:Readme",
     "reproduction": "reproduction:Reproduction",
+    "retrieval": "retrieval_study:Retrieval",
     "text-vectors": "library_speed:TextVectors",
 }
 

@@ -98,7 +98,7 @@ def embed(
     if fit_on is not None:
         embedder.fit_first(text_batches_of(fit_on, text_column))
     parts, done = [np.zeros((0, embedder.output_dim), dtype)], 0
-    total = len(texts) if hasattr(texts, "__len__") else None
+    total = text_count(texts)
     with showing(progress, "embedding", "texts") as report:
         for _, rows in embedder.embed(text_batches_of(texts, text_column), threads):
             parts.append(rows)
@@ -180,6 +180,12 @@ def word_frequencies(source: "Vectors | Model") -> Vocabulary | None:
 def text_batches_of(texts: Any, text_column: str | None) -> Iterator[TextBlock]:
     """The batches of texts in memory, or of a file."""
     return read_texts(text_sources(texts), text_column=text_column)
+
+
+def text_count(texts: Any) -> int | None:
+    """The number of texts in memory; None if it is not known, such as that of files."""
+    are_paths = isinstance(texts, list | tuple) and any(isinstance(one, os.PathLike) for one in texts[:1])
+    return len(texts) if hasattr(texts, "__len__") and not are_paths else None
 
 
 def text_sources(texts: Any) -> list[Source]:

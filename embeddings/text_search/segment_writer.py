@@ -16,7 +16,7 @@ from embeddings.corpora.reading.rows import list_rows
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.text_scanner import ScannedTexts
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.models.embed import text_sources
+from embeddings.models.embed import text_count, text_sources
 from embeddings.models.text_embedder import TextEmbedder
 from embeddings.printable import format_names
 from embeddings.support.arrow import (
@@ -147,7 +147,7 @@ class SegmentWriter:
         tables: list[pa.Table] = []
         parts: list[Part] = []
         text: str | None = None
-        total, done, n_empty = len(texts) if hasattr(texts, "__len__") else None, 0, 0
+        total, done, n_empty = text_count(texts), 0, 0
         sources, text_column = text_sources(texts), self.columns.text
         blocks = read_texts(sources, text_column=text_column, kept=None, is_of_tables=self.is_of_tables)
         with showing(progress, "indexing", "texts") as report:
