@@ -17,7 +17,7 @@ def test_a_run_on_two_small_sets(tmp_path):
         rows = [json.dumps({"_id": first + word, "text": f"{word} 42"}) + "\n" for word in words]
         (tmp_path / f"{name}.jsonl").write_text("".join(rows))
     (tmp_path / "qrels.tsv").write_text("".join(f"q{word}\td{word}\t1\n" for word in words))
-    options = ["--models", f"v={tmp_path}/v.parquet,sif", "--sets", f"one={tmp_path}", f"two={tmp_path}"]
+    options = ["--models", f"v={tmp_path}/v.parquet,sif,0", "--sets", f"one={tmp_path}", f"two={tmp_path}"]
     main(["retrieval", *options, "--out", str(tmp_path / "results")])
     table = (tmp_path / "results.md").read_text(encoding="utf-8").splitlines()
     assert table[0] == "| vectors | one: vectors / words / both | two | mean |"
