@@ -52,3 +52,8 @@ class ClusterTask:
         """Where the units that a worker reads begin and end."""
         shares = self.shares_of(worker)
         return self.bounds[shares.start], self.bounds[shares.stop]
+
+    def part_of(self, table: np.ndarray, worker: int) -> np.ndarray:
+        """The rows of a table that a worker sends to the process that started the run."""
+        # Consecutive ones, so that they are copied as one piece of memory.
+        return table[len(table) * worker // self.workers : len(table) * (worker + 1) // self.workers]

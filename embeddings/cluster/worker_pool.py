@@ -31,7 +31,6 @@ class WorkerPool:
         self.here_version = 0
         self.merged: list[Any] = []  # references to the rows of each worker at the last merge, until workers set them
         self.next_merged: list[Any] = []  # the same at the next merge
-        self.merging: dict[int, Any] = {}  # references to the ends of the next merge, by worker
         self.progress: Progress = {}  # at the last merge
         self.reports: dict[int, Progress] = {}  # after an interval, by worker
         self.poll: Callable[[], object] = lambda: None
@@ -96,11 +95,7 @@ class WorkerPool:
             refs[number], *parts = method.remote(self.version, *interval, *self.merged_for(number))
             changes.append(parts)
         # Requested before all have learned: Ray starts each merge as soon as its rows have arrived.
-        self.merging, self.next_merged = {}, []
-        for number, actor in enumerate(self.actors):
-            method = actor.merge.options(num_returns=2)
-            self.merging[number], rows = method.remote(*(parts[number] for parts in changes))
-            self.next_merged.append(rows)
+        self.next_merged = [actor.merge.remote(*(parts[n] for parts in changes)) for n, actor in enumerate(self.actors)]
         self.reports = self.wait(refs, arrived)
         self.merged = []
 
@@ -109,21 +104,19 @@ class WorkerPool:
         return [None if other == number else rows for other, rows in enumerate(self.merged)]
 
     def merge(self) -> None:
-        """Wait until each worker has merged its part, and adopt the progress; all set the rows when they go on."""
-        self.wait(self.merging)
+        """Adopt the progress; the workers set the rows that each merges when they go on."""
         self.version, self.merged = self.version + 1, self.next_merged
         self.progress = {share: one for report in self.reports.values() for share, one in report.items()}
         self.merges += 1
 
     def gather(self) -> None:
         """Copy newer merged tables of the workers into the tables of this process."""
-        workers = len(self.actors)
         refs = {
             n: actor.part_of_tables.remote(self.version, *self.merged_for(n)) for n, actor in enumerate(self.actors)
         }
         for number, parts in self.wait(refs).items():
             for name, part in parts.items():
-                self.here[name][number::workers] = part
+                self.task.part_of(self.here[name], number)[...] = part
         self.here_version, self.merged = self.version, []
 
     def close(self) -> None:

@@ -184,16 +184,16 @@ class WorkerProcess:
             progress[share] = ShareProgress.with_counts(worker.state(), arrays, self.tally, share)
         return progress
 
-    def merge(self, *changes: Changes | None) -> tuple[None, MergedRows | None]:
-        """Merge a part of the rows; returns None, and the merged rows, which `advance` sets in the tables."""
+    def merge(self, *changes: Changes | None) -> MergedRows | None:
+        """Merge a part of the rows; returns the merged rows, which `advance` sets in the tables."""
         if self.exchange is None:
-            return None, None
-        return None, self.exchange.merge_part([part for part in changes if part is not None])
+            return None
+        return self.exchange.merge_part([part for part in changes if part is not None])
 
     def part_of_tables(self, version: int, *merged: MergedRows | None) -> Arrays:
-        """Continue from a merge, and return the merged rows of this worker's part of all tables."""
+        """Continue from a merge, and return this worker's part of all merged tables."""
         self.advance(version, merged)
-        return {name: table[self.number :: self.task.workers] for name, table in self.base.items()}
+        return {name: self.task.part_of(table, self.number) for name, table in self.base.items()}
 
     def close(self) -> None:
         """Remove temporary files."""
