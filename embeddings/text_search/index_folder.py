@@ -30,6 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from embeddings.corpora.array_file import load_array
+from embeddings.corpora.encoded_corpus import file_digest
 from embeddings.errors import FormatError, OutputError
 from embeddings.support import tensors
 from embeddings.support.arrow import combine_chunks, read_table, to_arrow, to_list
@@ -78,8 +79,7 @@ OWN_FILE = re.compile(  # all that an index writes, and unfinished parts of it
     r"|/(vocabulary|documents|phrases|labels)\.arrow|/(embeddings|counts)\.npy)?"  # the last two of an earlier version
 )
 VERSION = 1
-SHA_LENGTH = 64  # of SHA-256, in hexadecimal digits
-DIGEST_BLOCK = 1 << 20  # bytes
+SHA_LENGTH = 64  # hexadecimal digits of SHA-256, which segments of earlier versions have
 ATTEMPTS = 5  # to read a state while other processes replace it
 
 
@@ -173,7 +173,7 @@ def write_segment(folder: Path, rows: pa.Table, terms: Any, arrays: Mapping[str,
         for file, table in ((ROWS, rows), (TERMS, pa.table({"term": terms}))):
             with pa.ipc.new_file(scratch / file, table.schema) as writer:
                 writer.write_table(table)
-        checksums = {file: digest(scratch / file) for file in (TENSORS, ROWS, TERMS)}
+        checksums = {file: file_digest(scratch / file) for file in (TENSORS, ROWS, TERMS)}
         write_json(scratch / SEGMENT, {"format_version": VERSION, "rows": rows.num_rows, "checksums": checksums})
     return read_segment(folder, name, check=False)
 
@@ -185,21 +185,12 @@ def read_segment(folder: Path, name: str, *, check: bool = True) -> Segment:
     with format_errors(path):
         for file in (TENSORS, ROWS, TERMS) if check else ():
             expected = record["checksums"][file]
-            function = checksum if len(expected) == SHA_LENGTH else digest  # the former in indexes of earlier versions
+            function = (
+                checksum if len(expected) == SHA_LENGTH else file_digest
+            )  # the former in indexes of earlier versions
             check_checksum(path_below(path, file), expected, SEGMENT, function)
         rows, terms = read_table(path / ROWS, "table of texts"), read_table(path / TERMS, "table of words")
         return Segment(name, rows, combine_chunks(terms.column("term")), tensors.load(path / TENSORS))
-
-
-def digest(path: Path) -> str:
-    """A digest of a file at the speed of memory, as each opening of an index reads all of it."""
-    from embeddings.kernels.checksum import FileDigest  # imports numba
-
-    total = FileDigest()
-    with path.open("rb") as stream:
-        while data := stream.read(DIGEST_BLOCK):
-            total.add(data)
-    return total.hexdigest()
 
 
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:

@@ -147,8 +147,7 @@ class Lexicon:
         self, texts: pa.ChunkedArray, scanned: Sequence[ScannedTexts | None] = (None,), threads: int | None = None
     ) -> tuple[Any, dict[str, np.ndarray]]:
         """The words of a column of texts, and for each the texts that contain it with its counts."""
-        is_few = len(texts) <= FEW_TEXTS
-        words, ids, starts = self.encode(texts.to_pylist()) if is_few else self.encode_column(texts, scanned, threads)
+        words, ids, starts = self.encode_column(texts, scanned, threads)
         stems: dict[str, int] = {}
         terms = np.array([stems.setdefault(stem, len(stems)) for stem in self.stem(words)], np.int32)
         sizes, last = np.zeros(len(stems), np.int64), np.full(len(stems), -1, np.int32)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,16 +108,13 @@ class Columns:
         vectors = None
         if self.vectors is not None:
             column = combine_chunks(table.column(self.vectors))
-            vectors = list_rows(column, "the texts", self.vectors, partial(row_position, start), 0, has_zeros=True)
+            vectors = list_rows(
+                column, "the texts", self.vectors, lambda row: f"the texts, row {start + row + 1}", 0, has_zeros=True
+            )
         others = {name: table.column(name) for name in names if name not in (text, ids, self.vectors)}
         if clash := {ID, TEXT, "score", "cosine", "bm25", "query"} & others.keys():
             raise CorpusError(f"a column must not be called {min(clash)}: rename it")
         return pa.table({ID: keys, TEXT: block.string_array(), **others}), vectors
-
-
-def row_position(start: int, row: int) -> str:
-    """Return the position of a row of texts that begin with row `start`."""
-    return f"the texts, row {start + row + 1}"
 
 
 class SegmentWriter:

@@ -24,11 +24,12 @@ import pytest
 from platforms import needs_limits, resource
 
 import embeddings as em
+from embeddings.corpora.encoded_corpus import file_digest
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.support import tensors
 from embeddings.support.records import checksum, to_jsonable
 from embeddings.text_search import index_folder, text_index
-from embeddings.text_search.index_folder import digest, write_sealed
+from embeddings.text_search.index_folder import write_sealed
 from embeddings.text_search.segment_writer import check_distinct
 from embeddings.text_search.stored_vectors import store
 from embeddings.text_search.text_index import TextIndex
@@ -438,7 +439,7 @@ def test_segments_that_are_known_are_not_checked_again(vectors, tmp_path, monkey
     writer = TextIndex.build(vectors, some_texts(30), tmp_path / "i")
     reader = TextIndex(tmp_path / "i")
     read = []
-    monkeypatch.setattr(index_folder, "digest", lambda path: read.append(path.parent.name) or digest(path))
+    monkeypatch.setattr(index_folder, "file_digest", lambda path: read.append(path.parent.name) or file_digest(path))
     writer.add(["w1"])
     read.clear()
     reader.refresh()
