@@ -280,3 +280,12 @@ def test_only_words_that_occur_are_weighed(options):
     for _ in range(2):
         list(embedder.embed(text_batches_of(["w1 w7 w1", "w7 unknown"], None)))
     assert sorted(weighed) == ["w1", "w7"]
+
+
+def test_progress_has_no_total_for_files(tmp_path):
+    """A list of files is not a list of as many texts."""
+    (tmp_path / "t.txt").write_text("a\nb\n")
+    reports: list[tuple[int, int | None]] = []
+    for texts in ([tmp_path / "t.txt"], tmp_path / "t.txt", ["a", "b"]):
+        em.embed(em.Vectors(["a"], np.eye(1)), texts, progress=lambda *numbers: reports.append(numbers))
+    assert reports == [(2, None), (2, None), (2, 2)]
