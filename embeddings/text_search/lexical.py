@@ -29,7 +29,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
 from embeddings.corpora.word_table import WordTable
 from embeddings.errors import NoWordsError, S, SettingError
-from embeddings.support.arrow import string_bytes, to_arrow, to_string_array
+from embeddings.support.arrow import string_bytes, to_arrow, to_numpy, to_string_array
 from embeddings.support.imports import import_extra
 from embeddings.text_search.index_folder import POSTINGS, Segment
 from embeddings.vectors.pooling import DEFAULT_CONSTANT
@@ -104,12 +104,13 @@ class Lexicon:
             numbers: dict[str, int] = {}
             ids = [numbers.setdefault(word, len(numbers)) for words in lists for word in words]
             return list(numbers), np.array(ids, np.int32), np.cumsum([0, *map(len, lists)])
-        return self.encode_column(pa.chunked_array([to_string_array(texts)]))
+        words, column_ids, starts = self.encode_column(pa.chunked_array([to_string_array(texts)]))
+        return list(words.to_pylist()), column_ids, starts
 
     def encode_column(
         self, texts: pa.ChunkedArray, scanned: Sequence[ScannedTexts | None] = (None,), threads: int | None = None
-    ) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """`encode` for a column of texts.
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """`encode` for a column of texts, with the words as an Arrow array.
 
         Arguments:
             scanned: what another scanner found in blocks of these texts, which is used if its rules are the same.
@@ -118,13 +119,10 @@ class Lexicon:
         if not isinstance(rules.tokenizer, ScannedTokenizer) or isinstance(rules.tokenizer, Segmenter):
             try:
                 with Corpus(texts, **self.settings).encode(threads=threads, progress=False) as encoded:
-                    return (
-                        list(encoded.vocabulary.words),
-                        np.array(encoded.ids),
-                        np.array(encoded.sentences[encoded.documents]),
-                    )
+                    starts = np.array(encoded.sentences[encoded.documents])
+                    return encoded.vocabulary.column, np.array(encoded.ids), starts
             except NoWordsError:
-                return [], np.zeros(0, np.int32), np.zeros(len(texts) + 1, np.int64)
+                return to_string_array([]), np.zeros(0, np.int32), np.zeros(len(texts) + 1, np.int64)
         # line ends are part of the blocks, but not of the texts
         if rules.tokenizer("\r") or any(one is None or one[0].rules != rules for one in scanned):
             scanner = ItemScanner(rules)
@@ -141,22 +139,23 @@ class Lexicon:
             lengths.append(np.diff(tokens.starts))
         words, _, rows = merge_spellings(table.words(), table.counts(), rules)
         words = words if rows is None else words.take(to_arrow(rows))
-        return list(words.to_pylist()), np.concatenate(ids), np.cumsum(np.concatenate(lengths))
+        return words, np.concatenate(ids), np.cumsum(np.concatenate(lengths))
 
     def postings(
         self, texts: pa.ChunkedArray, scanned: Sequence[ScannedTexts | None] = (None,), threads: int | None = None
     ) -> tuple[Any, dict[str, np.ndarray]]:
         """The words of a column of texts, and for each the texts that contain it with its counts."""
         words, ids, starts = self.encode_column(texts, scanned, threads)
-        stems: dict[str, int] = {}
-        terms = np.array([stems.setdefault(stem, len(stems)) for stem in self.stem(words)], np.int32)
-        sizes, last = np.zeros(len(stems), np.int64), np.full(len(stems), -1, np.int32)
+        stems = words if self.stemming is None else to_string_array(self.stem(words.to_pylist()))
+        distinct = stems.dictionary_encode()
+        terms, names = np.array(to_numpy(distinct.indices)), distinct.dictionary
+        sizes, last = np.zeros(len(names), np.int64), np.full(len(names), -1, np.int32)
         count_texts(ids, terms, starts, last, sizes)
         term_starts = np.append(0, np.cumsum(sizes))
         postings = np.empty((2, term_starts[-1]), np.int32)
         last.fill(-1)
         write_postings(ids, terms, starts, last, term_starts[:-1].copy(), postings)
-        return to_string_array(list(stems)), posting_arrays(term_starts, postings, np.diff(starts))
+        return names, posting_arrays(term_starts, postings, np.diff(starts))
 
 
 @entry_point
