@@ -44,10 +44,10 @@ from embeddings.errors import CorpusError
 from embeddings.printable import describe
 
 
-def is_path_of_file(item: str) -> bool:
+def is_path_of_file(item: str | Path) -> bool:
     """Whether a text is the path of a file."""
     try:
-        return len(item) < 4096 and Path(item).is_file()
+        return len(str(item)) < 4096 and Path(item).is_file()
     except (OSError, ValueError):
         return False
 
@@ -247,7 +247,7 @@ class SourceReader:
         if records is not None:
             return record_rows.RecordTable(source.name, records, decoder, self.size), columns
         refuse_columns(source.name, columns)
-        if isinstance(example, str) and not isinstance(source.items, Texts) and is_path_of_file(example):
+        if isinstance(example, str | Path) and not isinstance(source.items, Texts) and is_path_of_file(example):
             problem = f"its first item, {example!r}, is a file: Corpus(*paths)"
             raise CorpusError(f"an iterable must contain texts, but {problem}")
         if self.lines != "separate":

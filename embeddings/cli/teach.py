@@ -8,7 +8,7 @@ from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, THREADS, Output, from_signature, option
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
-from embeddings.cli.saving import check_not_input
+from embeddings.cli.saving import check_extension, check_not_input
 from embeddings.corpora.reading.text_vectors import split_weights
 from embeddings.plugins.distillation.teach import load_teacher, teach
 
@@ -42,6 +42,7 @@ def command(
     """
     check_not_input([Path(out)], [("TEXTS", Path(path)) for path in texts], replaceable=())
     names, weights = split_weights(model)
+    check_extension(out, [".parquet"], force=output.force)
     names = [str(Path(name)) for name in names]  # so that A, ./A and A/ are one teacher
     teachers = list(zip([load_teacher(name, threads) for name in names], weights, strict=True))
     with Bar(output.quiet, "encoding") as bar:

@@ -16,7 +16,7 @@ COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }  # fmt: skip
-FORM = 'such as: year >= 2000 and language in ["de", "en"]'
+FORM = 'such as: year == 2000 and language in ["de", "en"]'
 MAX_LENGTH = 10_000  # characters of a condition
 
 
@@ -41,7 +41,7 @@ def matching_rows(rows: Any, condition: str) -> np.ndarray:
         found = np.zeros(rows.num_rows, np.bool_)
         found[numbered.filter(expression).column(number).to_numpy()] = True
     except Exception as error:  # of Python's parser or Arrow
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(getattr(error, "msg", error)).split())
         raise SettingError(
             f"{S.where} {condition!r:.200} must be a condition on columns, {FORM}; {reason:.200}"
         ) from None

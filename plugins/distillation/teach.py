@@ -269,15 +269,17 @@ def encode_group(
             report(start)
             parts.append(np.asarray(encode([texts[row] for row in order[start : start + PART]])))
         report(len(texts))
-        vectors = np.concatenate(parts) if len(parts) > 1 else parts[0]
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {marked(error)}".split())
         raise EmbeddingsError(f"the teacher failed at {where}: {reason}; repeat the command to continue") from error
+    shape = (dim,) if dim else parts[0].shape[1:]
     # Part by part: a row too many in one and one too few in another would add up.
-    is_whole = [*map(len, parts)] == [len(texts[start : start + PART]) for start in range(0, len(texts), PART)]
-    if vectors.ndim != 2 or vectors.dtype.kind != "f" or not is_whole or dim not in (0, vectors.shape[1]):
-        expected = f"a float array ({len(texts)}, {dim or 'dim'})"
-        raise EmbeddingsError(f"the teacher must return {expected} for {where}, got {vectors.dtype} {vectors.shape}")
+    for start, part in zip(range(0, len(texts), PART), parts, strict=True):
+        size = min(PART, len(texts) - start)
+        if part.dtype.kind != "f" or len(shape) != 1 or part.shape != (size, *shape):
+            expected = f"a float array ({size}, {dim or 'dim'})"
+            raise EmbeddingsError(f"the teacher must return {expected} for {where}, got {part.dtype} {part.shape}")
+    vectors = np.concatenate(parts)
     norms = np.linalg.norm(vectors.astype(np.float32), axis=1, keepdims=True)
     if not (np.isfinite(norms) & (norms > 0)).all():
         row = order[int(np.argmin((np.isfinite(norms) & (norms > 0))[:, 0]))]
@@ -296,8 +298,8 @@ def side_by_side(teachers: Sequence[tuple[Encode, float]]) -> tuple[Encode, list
     def encode_all(texts: list[str]) -> NDArray[np.float32]:
         parts = [np.asarray(encode(texts), np.float32) for encode in encoders]
         for number, part in enumerate(parts, 1):
-            if len(part) != len(texts):
-                raise ValueError(f"teacher {number} returned {len(part)} vectors for {len(texts)} texts")
+            if part.ndim != 2 or len(part) != len(texts):
+                raise ValueError(f"teacher {number} returned an array {part.shape} for {len(texts)} texts")
         with np.errstate(divide="ignore", invalid="ignore"):  # vectors of zeros, which are refused with their text
             return np.hstack([weighted(*one) for one in zip(parts, weights, strict=True)])
 

@@ -3,6 +3,7 @@ import io
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -100,6 +101,13 @@ def test_a_corpus_without_words_is_refused(tmp_path, text):
         encode(tmp_path / "f")
     with pytest.raises(CorpusError, match=r"no words found in an iterable \(list\)$"):
         encode([])
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_list_of_paths_is_refused_as_a_list_of_texts(tmp_path, kind):
+    (tmp_path / "f").write_text("a text")
+    with pytest.raises(CorpusError, match=r"a file: Corpus\(\*paths\)"):
+        encode([kind(tmp_path / "f")])
 
 
 def test_the_sample_is_built_in_unless_a_file_has_its_name(tmp_path, monkeypatch):

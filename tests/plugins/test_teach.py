@@ -154,8 +154,14 @@ def leave(texts):
         (
             [f"text {number}" for number in range(512)],  # two parts
             lambda texts: vectors_of([*texts, "1"] if "text 511" in texts else texts[1:]),
-            r"array \(512, dim\)",
+            r"array \(256, dim\) for texts 1 to 512, got float32 \(25[57], 3\)",
         ),
+        (
+            [f"text {number}" for number in range(257)],
+            lambda texts: np.ones((len(texts), len(texts))),
+            r"got float64 \(1, 1\)",
+        ),
+        (TEXTS, lambda texts: None, "float array"),
         (TEXTS, lambda texts: [text for text in texts], "float array"),
         (TEXTS, lambda texts: vectors_of(texts) * np.nan, "zero or infinite vector for 'long"),
         (TEXTS, lambda texts: vectors_of(texts) * 0, "zero or infinite vector for 'long"),
@@ -457,7 +463,11 @@ def test_vectors_of_several_teachers_are_side_by_side_as_unit_vectors(tmp_path):
     [
         ([(vectors_of, 1), (vectors_of, 0)], r"weight must be .*got 0"),
         ([(vectors_of, -1)], r"weight must be .*got -1"),
-        ([(vectors_of, 1), (lambda texts: vectors_of(texts[1:]), 1)], "teacher 2 returned 49 vectors for 50 texts"),
+        (
+            [(vectors_of, 1), (lambda texts: vectors_of(texts[1:]), 1)],
+            r"teacher 2 returned .* \(49, 3\) for 50 texts",
+        ),
+        ([(vectors_of, 1), (lambda texts: None, 1)], r"teacher 2 returned an array \(\) for 50 texts"),
         ([(vectors_of, 1), (lambda texts: vectors_of(texts) * 0, 1)], "zero or infinite vector"),
     ],
 )
@@ -516,3 +526,4 @@ def test_two_teachers_in_one_command_or_one_after_the_other(tmp_path, monkeypatc
     assert "texts-a.parquet and texts-b.parquet" in message
     assert "number 10 differs" in message
     assert "weight" in refused("teach", "texts.txt", "--model", first, "--model", f"{second}:0", "-o", "x", code=2)
+    assert ".parquet" in refused("teach", "texts.txt", "--model", first, "-o", "vectors.csv", code=1)

@@ -89,6 +89,8 @@ def test_other_conditions_are_refused_in_one_line(condition):
         matching_rows(ROWS, condition)
     assert "\n" not in str(caught.value)
     assert "ast." not in str(caught.value)
+    assert "<unknown>" not in str(caught.value)
+    assert "==" in str(caught.value)
 
 
 def test_empty_cells_fulfil_no_comparison_with_numbers():
