@@ -77,6 +77,11 @@ class Columns:
         strings = [one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
         return self.text or (TEXT if TEXT in schema.names else strings[0] if len(strings) == 1 else None)
 
+    def ids_of(self, block: TextBlock, text: str | None) -> str | None:
+        """The column of the ids of a block; None if rows are numbered."""
+        names = [] if block.columns is None else block.columns.column_names
+        return self.ids or next((name for name in (ID, "_id") if name in names and name != text), None)
+
     def rows(self, block: TextBlock, start: int, text: str | None) -> tuple[pa.Table, np.ndarray | None]:
         """The rows of a block, as a table of ids, texts and other columns, and their vectors, if they have some.
 
@@ -94,8 +99,7 @@ class Columns:
             if name is not None and name not in names:
                 known = f"only {format_names(names)}" if names else "as plain text has none"
                 raise CorpusError(f"{S[flag]}: there is no column {name!r:.80}, {known}")
-        ids = self.ids or next((name for name in (ID, "_id") if name in names and name != text), None)
-        if ids is None:
+        if (ids := self.ids_of(block, text)) is None:
             keys = to_arrow(np.arange(start, start + len(block))).cast(pa.large_string())
         else:
             try:
@@ -134,7 +138,7 @@ class SegmentWriter:
     ) -> None:  # fmt: skip
         self.folder, self.record, self.lexicon, self.embedder = folder, record, lexicon, embedder
         self.columns, self.threads, self.schema, self.n_written = columns, threads, schema, n_written
-        self.is_new, self.is_of_tables = n_written == 0, is_of_tables
+        self.is_new, self.is_of_tables, self.has_ids = n_written == 0, is_of_tables, False
         self.has_types = schema is not None  # else those of the columns hold all values of the first segment
 
     def write(self, texts: Any, progress: ProgressOption) -> list[Segment]:
@@ -153,6 +157,7 @@ class SegmentWriter:
             for block, encoded, vectors in encoded_blocks:
                 text = text if done else self.columns.text_of(block)
                 table, own = self.columns.rows(block, self.n_written, text)
+                self.has_ids |= self.columns.ids_of(block, text) is not None
                 vectors = self.fit_dimension(vectors if own is None else own, len(block))
                 stored = store(vectors, self.record["dtype"], done)
                 parts.append((stored, None if encoded is None else encoded.scanned))

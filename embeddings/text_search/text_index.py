@@ -253,7 +253,8 @@ class TextIndex:
             segments = writer.write(texts, progress)
             if not segments:
                 raise CorpusError("there are no texts to index")
-            check_distinct(segments)
+            if writer.has_ids:  # else rows are numbered
+                check_distinct(segments)
             # after the texts, from which the embedder learns frequencies and components
             write_recipe(scratch / RECIPE, embedder, common)
             write_sealed(scratch / INDEX, record)
