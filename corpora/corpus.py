@@ -270,7 +270,7 @@ class Corpus:
         return load_or_write(lambda: self.cache_name(self.settings), write)
 
     def write_text(
-        self, folder: Path, report: Report | None, threads: int | None = None, block_size: int = BLOCK_SIZE
+        self, folder: Path, report: Report | None, threads: int | None = None, *, block_size: int = BLOCK_SIZE
     ) -> None:
         """Write the encoded corpus into a folder."""
         from embeddings.corpora.encoder import Encoder

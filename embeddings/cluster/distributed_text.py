@@ -12,7 +12,6 @@ from embeddings.corpora.array_file import BLOCK
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.resampling import splitmix
 from embeddings.corpora.vocabulary import Vocabulary
@@ -47,7 +46,7 @@ class TextPiece:
         if files:
             try:
                 with new_folder(corpora_folder()) as folder:
-                    Corpus(*files, **settings).write_text(folder, None, BLOCK_SIZE, threads)
+                    Corpus(*files, **settings).write_text(folder, None, threads)
                 self.encoded = EncodedCorpus(folder, temporary=True)
                 self.lines, self.meta = np.asarray(self.encoded.sentences)[:-1], self.encoded.meta
             except NoWordsError as error:

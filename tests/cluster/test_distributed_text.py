@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.cluster.distributed_text import TextPiece, hash_at, join_ids, join_lines, send_corpus
 from embeddings.cluster.divided_text import divide_files
+from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.corpora.reading.sources import File
 from embeddings.training.stream import share_bounds
 
@@ -84,3 +85,16 @@ def test_a_corpus_that_another_machine_receives_is_the_same(monkeypatch):
         assert other.ids.tolist() == encoded.ids.tolist()
         assert other.vocabulary.words == encoded.vocabulary.words
         assert other.fingerprint == encoded.fingerprint
+
+
+def test_a_piece_is_read_in_large_blocks_by_the_threads_of_its_worker(tmp_path, monkeypatch):
+    readings, write_blocks = [], em.Corpus.write_blocks
+
+    def record(corpus, encoder, report, block_size):
+        readings.append((encoder.threads, block_size))
+        return write_blocks(corpus, encoder, report, block_size)
+
+    monkeypatch.setattr(em.Corpus, "write_blocks", record)
+    path = write(tmp_path, 0, ["a few words"], True)
+    TextPiece([File(path)], em.Corpus(path).text_settings, 1).close()
+    assert readings == [(1, BLOCK_SIZE)]

@@ -48,7 +48,7 @@ def result(sources, threads, block_size, config):
     """The bytes of an encoded corpus, or the error."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            Corpus(*sources, **config).write_text(Path(folder), None, threads, block_size)
+            Corpus(*sources, **config).write_text(Path(folder), None, threads, block_size=block_size)
         except CorpusError as error:
             return str(error)
         files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
@@ -143,7 +143,7 @@ def test_the_first_error_of_the_text_is_reported(tmp_path, small_chunks, monkeyp
         if data is None:
             path.unlink()
     with pytest.raises(CorpusError, match=message):
-        corpus.write_text(tmp_path, None, 16, threads)
+        corpus.write_text(tmp_path, None, threads, block_size=16)
 
 
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
@@ -195,7 +195,7 @@ def test_an_interrupt_ends_the_threads(tmp_path, small_chunks):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Corpus(tmp_path / "f").write_text(tmp_path, report, 64, 2)
+        Corpus(tmp_path / "f").write_text(tmp_path, report, 2, block_size=64)
     assert threading.active_count() == before
 
 
