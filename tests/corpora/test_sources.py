@@ -133,13 +133,15 @@ def test_progress_reaches_the_total(tmp_path):
     (tmp_path / "1").write_text("word " * 2000)
     (tmp_path / "2").write_text("more " * 1000)
     seen = []
-    Corpus(tmp_path).write_text(make(tmp_path / "out"), lambda *progress: seen.append(progress), 1000)
+    Corpus(tmp_path).write_text(make(tmp_path / "out"), lambda *progress: seen.append(progress), block_size=1000)
     done, totals = zip(*seen, strict=True)
     assert list(done) == sorted(done)
     assert done[-1] == 15_000
     assert set(totals) == {15_000}
     seen.clear()
-    Corpus(["word " * 100]).write_text(make(tmp_path / "out2"), lambda *progress: seen.append(progress), 1000)
+    Corpus(["word " * 100]).write_text(
+        make(tmp_path / "out2"), lambda *progress: seen.append(progress), block_size=1000
+    )
     assert seen[-1] == (500, None)
 
 
@@ -164,7 +166,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path, threads, limit):
     corpus = Corpus(tmp_path / "f")
     tracemalloc.start()
     try:
-        corpus.write_text(make(tmp_path / "out"), None, 1 << 18, threads)
+        corpus.write_text(make(tmp_path / "out"), None, threads, block_size=1 << 18)
         assert tracemalloc.get_traced_memory()[1] < limit
     finally:
         tracemalloc.stop()
