@@ -225,7 +225,7 @@ def test_invalid_arguments_of_infer():
         with pytest.raises(SettingError, match=next(iter(arguments))):
             model.infer(["a"], **arguments)
     with pytest.raises(CorpusError):
-        model.infer([{"text": "a"}])
+        model.infer([{"number": 1}])
     with pytest.raises(CorpusError):
         model.infer(["a \ud800"])
     assert model.infer([]).shape == (0, 8)
